@@ -124,7 +124,7 @@ def answers(dialect: str, body: str, other: str) -> dict[str, Any]:
     found: dict[str, Any] = {
         "classify": _answer(lambda budget: _classified(rules, budget)),
         "dead": _answer(lambda budget: _dead(rules, budget)),
-        "idle": _answer(lambda budget: [*map(_idle, analysis.idle_rules(rules, budget))]),
+        "idle": _answer(lambda budget: [*map(_idle, analysis.idle_rules(rules, budget).rules)]),
         "redundant": _answer(
             lambda budget: _lines(analysis.redundant_rules(rules, after, budget=budget))
         ),

@@ -210,8 +210,8 @@ def _check_no_dead_rules(robots: RobotsTxt) -> Result:
         by = f": overridden by line {others}" if others else ""
         why = f"line {dead.rule.line} has no effect for {name} ({dead.rule}){by}"
         return Result(title, False, why, dead.rule.line)
-    proved = whole.has_all_sets and all(each.is_proved for _, _, each in whole.dead)
-    return Result(title, proved, "" if proved else "not proved: too many rules")
+    why = "" if whole.is_proved else "not proved: too many rules"
+    return Result(title, whole.is_proved, why)
 
 
 def written(robots: RobotsTxt, path: str) -> str:

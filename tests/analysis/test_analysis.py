@@ -233,7 +233,7 @@ def test_idle_rules_can_be_removed_without_effect(case: tuple[str, str]) -> None
     rules = rules_of(file, dialect)
     dead = {each.rule.line for each in dead_rules(rules).rules}
     likely = analysis.likely_urls(rules)
-    idle = {each.rule.line: each for each in idle_rules(rules)}
+    idle = {each.rule.line: each for each in idle_rules(rules).rules}
     assert set(idle) <= set(likely)
     for line, each in idle.items():
         assert line_of(rules.decide(each.url)) == line

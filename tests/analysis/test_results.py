@@ -14,6 +14,7 @@ from koster.analysis import (
     Classification,
     Differences,
     Extent,
+    IdleRules,
     Rankings,
     WholeFile,
     _alphabet,
@@ -142,12 +143,13 @@ def test_undecided_in_another_dialect_is_not_surely_dead() -> None:
         assert [each.rule.line for each in found.rules] == proved
         assert found.is_proved is (proved == surely)
         assert [each.rule.line for each, _ in whole.surely_dead] == surely
+        assert whole.is_proved is (proved == surely)
 
 
 def test_redundant_shell_pattern() -> None:
     """The first rule decides all longer paths; ``/`` is allowed without a rule, too."""
     body = f"{SHELL}Disallow: /*?\nAllow: *\nDisallow: /??*\n"
-    (idle,) = idle_rules(rules_of(body, koster.EXTENDED2))
+    (idle,) = idle_rules(rules_of(body, koster.EXTENDED2)).rules
     assert (idle.rule.line, idle.url, idle.instead) == (4, "/", None)
 
 
@@ -160,8 +162,8 @@ MANY = "".join(f"Disallow: /*{number}\n" for number in range(70))
 def test_redundant_rules_need_a_budget(file: str) -> None:
     rules = rules_of(HEAD + file)
     first = 3 if file is NARROW else 12
-    assert idle_rules(rules)[0].rule.line == redundant_rules(rules)[0].line == first
-    assert idle_rules(rules, Budget(compared=0)) == ()
+    assert idle_rules(rules).rules[0].rule.line == redundant_rules(rules)[0].line == first
+    assert idle_rules(rules, Budget(compared=0)) == IdleRules((), is_proved=False)
     assert redundant_rules(rules, budget=Budget(compared=0)) == ()
 
 
@@ -424,7 +426,21 @@ def test_checks_of_repeated_rules_are_comparisons() -> None:
 def test_idle_rules_of_a_whole_file_need_a_budget() -> None:
     robots = koster.parse(HEAD + NARROW)
     assert [each.rule.line for each in WholeFile(robots).surely_idle] == [3]
-    assert WholeFile(robots, idle_budget=Budget(compared=0)).surely_idle == []
+    whole = WholeFile(robots, idle_budget=Budget(compared=0))
+    assert whole.is_complete
+    assert whole.surely_idle == []
+    assert not whole.is_complete
+    assert not whole.is_proved
+
+
+@pytest.mark.parametrize(("states", "is_proved"), [(1_000, True), (1, False)])
+def test_search_that_takes_too_long_leaves_out_no_other_rule(states: int, is_proved: bool) -> None:
+    """Whether line 3 is needed, for /inc?replytocom, takes a search; line 5 is redundant."""
+    rules = "Disallow: /*?*\nDisallow: *?replytocom\nAllow: /inc*\nAllow: /b\nDisallow: /b/c\n"
+    whole = WholeFile(koster.parse(HEAD + rules), idle_budget=Budget(states))
+    assert [each.rule.line for each in whole.surely_idle] == [5]
+    assert whole.is_complete
+    assert whole.is_proved is is_proved
 
 
 def test_names_of_several_words() -> None:

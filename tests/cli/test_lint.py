@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import string
 import sys
 from pathlib import Path
 
@@ -54,6 +56,18 @@ def test_errors_come_first_and_notes_are_counted() -> None:
     assert "note S009 Redundant: line 4 (Disallow: /a) already covers this" in shown
     assert "1 error, 1 warning, 2 notes; --fix fixes 1" in shown
     assert "note S009" in run("--strict").stdout
+
+
+def test_summary_says_that_a_file_was_not_checked_completely() -> None:
+    names = itertools.product(string.ascii_lowercase, repeat=3)
+    groups = (f"User-agent: bot{''.join(name)}\nDisallow: /a\n" for name in names)
+    write("robots.txt", "".join(itertools.islice(groups, 2_100)))
+    summary = "No errors or warnings; 1 note (shown with --notes); not checked completely (Z004)"
+    result = run()
+    assert (result.exit_code, result.stdout) == (0, f"{summary}\n")
+    shown = run("--notes").stdout.splitlines()
+    assert shown[0].startswith("robots.txt:1:1 note Z004 Not checked completely: ")
+    assert shown[-1] == "1 note"
 
 
 def test_findings_that_are_alike_are_grouped() -> None:

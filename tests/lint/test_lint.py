@@ -110,8 +110,9 @@ def test_endless_fixes_end() -> None:
 
 
 def test_every_check_has_cases() -> None:
-    # S004 has its own test below, M005 in test_sitemaps.py.
-    assert {check.code for check in CHECKS} == {case["code"] for case in CASES} | {"S004", "M005"}
+    # S004 and Z004 have their own tests below, M005 in test_sitemaps.py.
+    tested = {case["code"] for case in CASES} | {"S004", "Z004", "M005"}
+    assert {check.code for check in CHECKS} == tested
 
 
 def test_pattern_that_matches_no_path_is_reported() -> None:
@@ -120,6 +121,16 @@ def test_pattern_that_matches_no_path_is_reported() -> None:
     assert "S004" in {each.code for each in findings}
     findings = lint("User-agent: *\nDisallow: /café\n".encode(), koster.MK1994, dialects=())
     assert "S004" not in {each.code for each in findings}
+
+
+@pytest.mark.parametrize(("count", "codes"), [(2_000, ["S003"]), (2_001, ["Z004"])])
+def test_file_with_too_many_groups_is_partly_checked(count: int, codes: list[str]) -> None:
+    """A duplicate in the first group is not reported, nor called absent."""
+    groups = (f"User-agent: bot{'x' * number}\nDisallow: /a\n" for number in range(1, count))
+    body = "User-agent: *\nDisallow: /b\nDisallow: /b\n" + "".join(groups)
+    findings = lint(body.encode())
+    assert [each.code for each in findings if each.code in ("S003", "Z004")] == codes
+    assert {each.severity for each in findings if each.code == "Z004"} <= {Severity.NOTE}
 
 
 def test_comments_start_where_the_dialect_says() -> None:

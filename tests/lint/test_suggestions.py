@@ -51,7 +51,7 @@ WORDS_ONLY |= {
     "P003",
     "P007",
 }
-WORDS_ONLY |= {"S008", "S012", "Z001", "Z002", "Z003"}
+WORDS_ONLY |= {"S008", "S012", "Z001", "Z002", "Z003", "Z004"}
 
 #: What clients send: RFC 3986, appendix A.
 _URL = re.compile(r"(?:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*")

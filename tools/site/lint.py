@@ -32,6 +32,7 @@ _INSTEAD = {
     "Z001": "Any file of more than 512,000 bytes. Often it lists single pages: block their folder, or use `noindex` in the pages.",
     "Z002": "Any line of more than 16,664 bytes.",
     "Z003": "Any file of more than 16 MiB.",
+    "Z004": "Any file with more than 2,000 groups of different crawlers, or with thousands of rules with `*` that match the same URLs.",
 }
 
 

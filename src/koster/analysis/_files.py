@@ -17,6 +17,7 @@ from ._questions import (
     Classification,
     DeadRules,
     Extent,
+    IdleRules,
     classify,
     dead_rules_of,
     first_example,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from ._questions import DeadRule, IdleRule
     from ._ranked import Ranked
 
-Found = TypeVar("Found")
+Found = TypeVar("Found", DeadRules, IdleRules)
 
 #: Patterns that all current dialects read alike.
 _PLAIN = re.compile(r"[A-Za-z0-9._~/?&=*$-]*")
@@ -126,6 +127,9 @@ class WholeFile:
         self._budget = budget or Budget()
         self._idle_budget = idle_budget or Budget()
         self._most = most
+        #: Whether all that was asked so far is proved.
+        self.is_proved = True
+        self._is_limited = False
         self._parsed: dict[Dialect, RobotsTxt] = {}
         self._rankings = Rankings()
         self._reasoners: dict[tuple[int, str], Reasoner] = {}
@@ -134,6 +138,18 @@ class WholeFile:
         self._compared = Limit(self._max_rules)
         #: The number of rules of each set, and how many of much weight a decision looks at.
         self._checked: dict[tuple[int, ...], tuple[int, int]] = {}
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing asked so far was left out, because limits of numbers or budgets ended it.
+
+        What is not proved of single rules does not count.
+        """
+        return not (self._is_limited or self._budget.is_spent or self._idle_budget.is_spent)
+
+    def _leave_out(self) -> None:
+        self._is_limited = True
+        self.is_proved = False
 
     def read_by(self, dialect: Dialect) -> RobotsTxt:
         """Return the file parsed in another dialect, cached."""
@@ -156,6 +172,7 @@ class WholeFile:
         """
         names = (agent,) if isinstance(agent, str) else agent
         if not all(map(self._selecting.allows, names)):
+            self._leave_out()
             return None
         rules = rules_for_data(self.robots, agent)
         self._selecting.count(count_rules(rules))
@@ -164,8 +181,11 @@ class WholeFile:
     def classification(self, rules: Rules) -> Classification:
         """Return what `classify` does; not proved if all rule sets have too many rules."""
         if not self._classified.allows(count_rules(rules)):
+            self._leave_out()
             return Classification(Extent.SOME, None, None, None, is_proved=False)
-        return classify(rules, self._budget)
+        found = classify(rules, self._budget)
+        self.is_proved &= found.is_proved
+        return found
 
     @cached_property
     def _all_sets(self) -> tuple[list[tuple[str, Rules]], bool]:
@@ -191,12 +211,12 @@ class WholeFile:
         )
 
     @cached_property
-    def _idle(self) -> list[tuple[str, Rules, tuple[IdleRule, ...]]]:
+    def _idle(self) -> list[tuple[str, Rules, IdleRules]]:
         """The idle rules of each rule set."""
         return self._of_each_set(
             lambda ranked: idle_rules_of(ranked, self._idle_budget),
-            lambda found, rule_for: tuple(each.moved(rule_for) for each in found),
-            (),
+            IdleRules.moved,
+            IdleRules((), is_proved=False),
         )
 
     @cached_property
@@ -231,11 +251,13 @@ class WholeFile:
         for _, rules in self.sets:
             alike = self._first_alike[rules]
             if alike is None:
+                self._leave_out()
                 found[rules] = nothing
             elif alike is rules:
                 found[rules] = analyze(self._rankings.with_next(rules))
             else:
                 found[rules] = move(found[alike], counterparts(alike, rules))
+        self.is_proved &= all(each.is_proved for each in found.values())
         return [(name, rules, found[rules]) for name, rules in self.sets]
 
     def difference(self, rules: Rules, theirs: Rules) -> Differences:
@@ -246,8 +268,11 @@ class WholeFile:
         """
         count = count_rules(theirs)
         if count > _MAX_COMPARED_RULES or not self._compared.allows(count):
+            self._leave_out()
             return Differences((), is_proved=False)
-        return difference_of(rules, theirs, self._budget, self._rankings, once=True)
+        found = difference_of(rules, theirs, self._budget, self._rankings, once=True)
+        self.is_proved &= found.is_proved
+        return found
 
     def may_decide(self, rules: Rules, url: str) -> bool:
         """Count one more decision about a URL; return whether all of them take seconds.
@@ -264,6 +289,8 @@ class WholeFile:
         # The weights leave out keys with less, of which there may be one for each character.
         looked_at = min(count, most + HEAVY * len(url))
         self._decided_rules_left -= looked_at * checks_on(url.encode("utf-8", "replace"))
+        if self._decided_rules_left < 0:
+            self._leave_out()
         return self._decided_rules_left >= 0
 
     def likely_url(self, line: int) -> str | None:
@@ -273,6 +300,7 @@ class WholeFile:
             return first_example(Reasoner(ranked, Budget()), ranked.by_line.get(line, ()))
         except BudgetSpentError:
             # A very long rule.
+            self.is_proved = False
             return None
 
     @cached_property
@@ -282,6 +310,7 @@ class WholeFile:
         Excludes rules that may have an effect in another dialect.
         """
         if not self.has_all_sets:
+            self._leave_out()
             return []
         found: dict[int, tuple[DeadRule, str]] = {}
         for name, _, dead_rules_of_set in self.dead:
@@ -306,17 +335,19 @@ class WholeFile:
         Excludes rules that may have an effect in another dialect.
         """
         if not self.has_all_sets:
+            self._leave_out()
             return []
         found: dict[int, IdleRule] = {}
         needed: set[int] = set()
-        for name, _, idle_rules in self._idle:
-            for each in idle_rules:
+        for name, _, idle in self._idle:
+            for each in idle.rules:
                 found.setdefault(each.rule.line, each)
-            needed.update(self._needed_in_dialects([each.rule for each in idle_rules], name))
+            needed.update(self._needed_in_dialects([each.rule for each in idle.rules], name))
         needed |= _lines_elsewhere(
-            {*found}, ((rules, {each.rule.line for each in idle}) for _, rules, idle in self._idle)
+            {*found},
+            ((rules, {each.rule.line for each in idle.rules}) for _, rules, idle in self._idle),
         )
-        return [idle for line, idle in sorted(found.items()) if line not in needed]
+        return [each for line, each in sorted(found.items()) if line not in needed]
 
     def _needed_in_dialects(self, rules: Sequence[Rule], name: str) -> Iterator[int]:
         """Yield the lines of rules that may be needed in another dialect."""
@@ -328,7 +359,8 @@ class WholeFile:
         for dialect, lines in by_dialect.items():
             ranked = self._rankings.with_next(rules_for_data(self.read_by(dialect), name))
             idle = idle_rules_of(ranked, self._idle_budget, lines, dead_lines)
-            yield from lines.difference(each.rule.line for each in idle)
+            self.is_proved &= idle.is_proved
+            yield from lines.difference(each.rule.line for each in idle.rules)
 
     def _differing_dialects(self, rule: Rule) -> Iterator[Dialect]:
         """Yield the other dialects that may read a rule differently."""
@@ -345,9 +377,17 @@ class WholeFile:
         If only some dialects treat ``:`` and ``%3A`` alike, both lines are needed.
         """
         return any(
-            _decides_likely_url(rule.line, self._reasoner_for(dialect, name))
+            self._decides_likely_url(rule.line, self._reasoner_for(dialect, name))
             for dialect in self._differing_dialects(rule)
         )
+
+    def _decides_likely_url(self, line: int, reasoner: Reasoner) -> bool:
+        """Return whether the rule in a line decides a likely URL; also if that takes too long."""
+        try:
+            return any(map(reasoner.decided_example, reasoner.ranked.by_line.get(line, ())))
+        except BudgetSpentError:
+            self.is_proved = False
+            return True
 
     def _reasoner_for(self, dialect: Dialect, name: str) -> Reasoner:
         """Return the reasoner about the rules of an agent in another dialect, cached."""
@@ -358,14 +398,6 @@ class WholeFile:
             rules = rules_for_data(self.read_by(dialect), name)
             self._reasoners[key] = Reasoner(self._rankings.with_next(rules), self._budget)
         return self._reasoners[key]
-
-
-def _decides_likely_url(line: int, reasoner: Reasoner) -> bool:
-    """Return whether the rule in a line decides a likely URL; also if that takes too long."""
-    try:
-        return any(map(reasoner.decided_example, reasoner.ranked.by_line.get(line, ())))
-    except BudgetSpentError:
-        return True
 
 
 def _lines_elsewhere(lines: set[int], found: Iterable[tuple[Rules, set[int]]]) -> set[int]:

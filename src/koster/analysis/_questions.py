@@ -110,6 +110,18 @@ class IdleRule:
         return IdleRule(rule_for(self.rule), self.url, self.instead and rule_for(self.instead))
 
 
+@dataclass(frozen=True, slots=True)
+class IdleRules:
+    """The redundant rules, by line. If not proved, there may be more."""
+
+    rules: tuple[IdleRule, ...]
+    is_proved: bool
+
+    def moved(self, rule_for: Callable[[Rule], Rule]) -> IdleRules:
+        """Return the same for a rule set with the same rules on other lines."""
+        return IdleRules(tuple(each.moved(rule_for) for each in self.rules), self.is_proved)
+
+
 def likely_urls(rules: Rules, budget: Budget | None = None) -> dict[int, str]:
     """Return a likely URL for each rule that decides one, by line.
 
@@ -201,7 +213,7 @@ def dead_rules_of(ranked: Ranked, budget: Budget) -> DeadRules:
         # Nearly always.
         if entries and examples.get(entries[0].order) is not None:
             continue
-        if budget.is_spent:
+        if not budget.has_comparisons:
             is_proved = False
             break
         try:
@@ -232,11 +244,10 @@ def _are_twins(entry: Entry, entries: list[Entry]) -> bool:
     return entry.is_rule and any(entry.paths == each.paths for each in entries)
 
 
-def idle_rules(rules: Rules, budget: Budget | None = None) -> tuple[IdleRule, ...]:
+def idle_rules(rules: Rules, budget: Budget | None = None) -> IdleRules:
     """Return the redundant rules: URLs that they decide would be decided alike without them.
 
-    Each of them can be removed on its own, whether dead rules stay or not. Only proved cases are
-    returned.
+    Each of them can be removed on its own, whether dead rules stay or not.
     """
     return idle_rules_of(Ranked(rules, keeps_next=True), budget or Budget())
 
@@ -246,7 +257,7 @@ def idle_rules_of(
     budget: Budget,
     lines: Container[int] | None = None,
     dead_lines: Collection[int] = (),
-) -> tuple[IdleRule, ...]:
+) -> IdleRules:
     """Return them as `idle_rules` does; with ``lines``, only those of these lines.
 
     ``dead_lines`` are those of dead rules, of which others may rely on none; without ``lines``
@@ -259,26 +270,29 @@ def idle_rules_of(
     rows = [row for row in of_row if lines is None or ranked.line_of(row) in lines]
     try:
         urls = {row: first_example(reasoner, of_row[row]) for row in rows}
-        some = [row for row, url in urls.items() if url]
+        some = {row: url for row, url in urls.items() if url}
         # All are compared before one is proved to be redundant.
         budget.require(len(some))
-        idle = [row for row in some if _is_idle(reasoner, of_row[row])]
     except BudgetSpentError:
-        return ()
+        return IdleRules((), is_proved=False)
+    first = {row: _is_idle(reasoner, of_row[row]) for row in some}
+    is_proved = None not in first.values()
     # Rules that decide no likely URL may be removed later, so do not rely on them.
     gone = [row for row, url in urls.items() if url is None]
     if dead_lines:
         gone += [row for row in of_row if ranked.line_of(row) in dead_lines]
     ranked.overlaps.remove({entry.order for row in gone for entry in of_row[row]})
     found = []
-    for row in sorted(idle):
-        url = urls[row]
-        if url is not None and _is_idle(reasoner, of_row[row]):
+    for row in sorted(row for row, is_idle in first.items() if is_idle):
+        is_idle = _is_idle(reasoner, of_row[row])
+        is_proved = is_proved and is_idle is not None
+        if is_idle:
+            url = some[row]
             instead = ranked.deciding_without(of_row[row], url)
             rule = ranked.rule(instead.row) if instead.is_rule else None
             found.append(IdleRule(ranked.rule(row), url, rule))
     ranked.overlaps.restore()
-    return tuple(found)
+    return IdleRules(tuple(found), is_proved)
 
 
 def first_example(reasoner: Reasoner, entries: Iterable[Entry]) -> str | None:
@@ -294,12 +308,12 @@ def first_example(reasoner: Reasoner, entries: Iterable[Entry]) -> str | None:
     return None
 
 
-def _is_idle(reasoner: Reasoner, entries: list[Entry]) -> bool:
-    """Return whether a rule is proved to be redundant."""
+def _is_idle(reasoner: Reasoner, entries: list[Entry]) -> bool | None:
+    """Return whether a rule is redundant, or None if that is not proved."""
     try:
         return not _is_needed(reasoner, entries)
     except BudgetSpentError:
-        return False
+        return None
 
 
 def redundant_rules(*sets: Rules, budget: Budget | None = None) -> tuple[Rule, ...]:
@@ -339,7 +353,7 @@ def redundant_lines(each_ranked: Iterable[Ranked], budget: Budget) -> set[int]:
                     reasoner.ranked.overlaps.remove({entry.order for entry in entries})
                 found.add(line)
         except BudgetSpentError:
-            if budget.is_spent:
+            if not budget.has_comparisons:
                 break
     for ranked in each_ranked:
         ranked.overlaps.restore()

@@ -62,8 +62,13 @@ class Budget:
 
     @property
     def is_spent(self) -> bool:
-        """Whether no comparison is left."""
-        return self._compared < 0
+        """Whether no comparison is left, or no search."""
+        return self._compared < 0 or self._total <= 0
+
+    @property
+    def has_comparisons(self) -> bool:
+        """Whether comparisons are left."""
+        return self._compared >= 0
 
     def begin(self, patterns: int) -> None:
         """Begin another search, with a number of patterns.

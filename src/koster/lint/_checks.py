@@ -172,16 +172,18 @@ CHECKS = (
         "RSL requires the URL of a license file.", "https://rslstandard.org/rsl", _values.bad_license),
     Check("E010", "invalid-clean-param", _W, "Invalid Clean-param",
         "Yandex ignores it.", "https://yandex.com/support/webmaster/en/robot-workings/clean-param", _values.bad_clean_param),
-    # Limits.
+    # Portability.
+    Check("D001", "read-differently", _N, "Google, or another dialect, decides a URL differently",
+        "The message has a URL that proves it. Google's dialect is compared only for Google's crawlers; other dialects, chosen with --dialect, for all.", "proved by koster.analysis", _semantics.dialects),
+    # Limits. Last: what the other checks left out.
     Check("Z001", "too-large", _E, "The file is larger than 500 KiB",
         "Crawlers must read 500 KiB, and many read no more: rules after that may have no effect.", f"{_RFC} §2.5", _values.too_long),
     Check("Z002", "long-line", _W, "A line is longer than Google reads",
         "Google ignores the rest of the line.", "google/robotstxt, robots.cc: kMaxLineLen", _values.long_line),
     Check("Z003", "not-checked", _E, "The file is larger than koster reads",
         "koster did not check the rest.", "koster reads 16 MiB", _values.beyond_koster),
-    # Portability.
-    Check("D001", "read-differently", _N, "Google, or another dialect, decides a URL differently",
-        "The message has a URL that proves it. Google's dialect is compared only for Google's crawlers; other dialects, chosen with --dialect, for all.", "proved by koster.analysis", _semantics.dialects),
+    Check("Z004", "partly-checked", _N, "The rules are too many to be checked completely",
+        "koster limits the time that a file takes. Its findings are correct, but rules without effect, or rules that dialects read differently, may be missing.", "koster.analysis: Budget", _values.partly_checked),
 )  # fmt: skip
 
 CHECK_OF = {check.code: check for check in CHECKS}

@@ -55,8 +55,8 @@ class Family(enum.StrEnum):
     SEMANTICS = "semantics"
     SITEMAPS = "sitemaps"
     EXTENSIONS = "preferences and extensions"
-    LIMITS = "limits"
     PORTABILITY = "portability"
+    LIMITS = "limits"
 
 
 class Edit(NamedTuple):
@@ -221,7 +221,7 @@ class Subject:
         share = min(1, max(_MIN_SEARCHED, 3 - 3 * body.count(b"\n") / _LINES_WITHOUT_SEARCHES))
         self.budget = Budget(states=500, total=int(6_000 * share), compared=150_000)
         #: A separate budget, so that notes do not use up the budget for errors.
-        self.idle_budget = Budget(states=200, total=int(3_000 * share), compared=50_000)
+        self.idle_budget = Budget(states=200, total=int(3_000 * share), compared=150_000)
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:

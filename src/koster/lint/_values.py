@@ -349,6 +349,16 @@ def beyond_koster(subject: Subject) -> Iterator[Remark]:
         )
 
 
+def partly_checked(subject: Subject) -> Iterator[Remark]:
+    """Find files of which the checks before this one left out something."""
+    if not subject.analysis.is_complete:
+        yield Remark(
+            WHOLE_FILE,
+            "Not checked completely: the rules are too many, or overlap too much",
+            "Fix the other findings, then check again: a shorter file may be checked completely",
+        )
+
+
 def long_line(subject: Subject) -> Iterator[Remark]:
     """Find lines beyond the length that Google reads."""
     for line in subject.lines:

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 
+#: The note that text mentions even where it only counts notes: other findings may be missing.
+_PARTLY_CHECKED = "Z004"
+
 #: The maximum characters of a line around a finding.
 _MAX_EXCERPT = 72
 #: The maximum number of lines for a file, without the summary; and for a group of findings.
@@ -199,6 +202,8 @@ def print_summary(found: Findings) -> None:
         ", ".join(shown) or ("no errors or warnings" if notes else "no problems found"),
         *notes,
     ]
+    if any(each.code == _PARTLY_CHECKED and each.severity in hidden for each in found.all):
+        parts.append(f"not checked completely ({_PARTLY_CHECKED})")
     fixable = sum(file.fixable for file in found.files)
     if fixable:
         parts.append(f"--fix fixes {fixable:,}")
