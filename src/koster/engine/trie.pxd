@@ -2,7 +2,7 @@ cimport cython
 from koster.engine cimport memory as _memory
 
 cdef int NODE, LABEL, SIZE, CHILD, CHILDREN, PLAIN, SLOTS, BYTE, RANK, _SIBLING
-cdef int HAS_SLOTS, _CHILDREN, _BYTES, _BYTE
+cdef int HAS_SLOTS, _CHILDREN, _FIRST_SHIFT, _BYTES, _BYTE
 
 
 @cython.final
@@ -40,7 +40,7 @@ cdef int _common_prefix(
 cdef void _arrange(int* nodes, int count, int* order, int* out) noexcept nogil
 @cython.locals(byte=int)
 cdef void _insert_sorted(int* nodes, int child, int* order, int first, int at) noexcept nogil
-@cython.locals(nodes="const int*", low=int, high=int, byte=int, middle=int)
+@cython.locals(nodes="const int*", low=int, children=int, high=int, byte=int, middle=int)
 cdef int step(
     Trie trie, int node, const unsigned char* path, Py_ssize_t position, Py_ssize_t stop
 ) noexcept nogil

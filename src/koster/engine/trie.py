@@ -8,9 +8,9 @@ A node is eight integers: the rank of its plain rule, where its label starts in 
 text of the patterns until it is arranged), the size of the label, its first child, the number of
 its children (adjacent, sorted by their first bytes), the best plain rule that ends there (from 1,
 0 for none), its first slot, and the first byte of its label. Its slots end where those of the next
-node start. When it is arranged, the number of its children has `HAS_SLOTS` added, and the byte has
-the next two above it. The rank, this bit and the bytes are redundant: each saves a large trie a
-cache miss (``make bench``, growth).
+node start. When it is arranged, the number of its children has `HAS_SLOTS` added and the first byte
+of the first child above it, and the byte has the next two above it. The rank, this bit and the bytes
+are redundant: each saves a large trie a cache miss (``make bench``, growth).
 """
 
 from __future__ import annotations
@@ -25,9 +25,11 @@ if TYPE_CHECKING:
 NODE = 8
 RANK, LABEL, SIZE, CHILD, CHILDREN, PLAIN, SLOTS, BYTE = range(NODE)
 
-#: Added to the number of children, of which there are at most 256.
+#: Added to the number of children, of which there are at most 256. Above it is the first byte of the
+#: first child.
 HAS_SLOTS = 512
 _CHILDREN = HAS_SLOTS - 1
+_FIRST_SHIFT = 10
 #: The bytes of a label that a node has itself, and one of them.
 _BYTES = 3
 _BYTE = 255
@@ -208,6 +210,8 @@ def _arrange(nodes: Integers, count: int, order: Integers, out: Integers) -> Non
             out[NODE * at + part] = nodes[NODE * node + part]
         out[NODE * at + CHILD] = first
         out[NODE * at + CHILDREN] = filled - first
+        if filled > first:
+            out[NODE * at + CHILDREN] |= nodes[NODE * order[first] + BYTE] << _FIRST_SHIFT
 
 
 def _insert_sorted(nodes: Integers, child: int, order: Integers, first: int, at: int) -> None:
@@ -223,12 +227,13 @@ def step(trie: Trie, node: int, path: Bytes, position: int, stop: int) -> int:
     """Return the child whose whole label matches the path at ``position``, or 0."""
     nodes = trie.nodes
     low = nodes[NODE * node + CHILD]
-    high = low + (nodes[NODE * node + CHILDREN] & _CHILDREN)
+    children = nodes[NODE * node + CHILDREN]
+    high = low + (children & _CHILDREN)
     byte = path[position]
     if low == high:
         return 0
     # Children of all digits or letters in a row need no search.
-    middle = low + byte - (nodes[NODE * low + BYTE] & _BYTE)
+    middle = low + byte - (children >> _FIRST_SHIFT)
     if middle < low or middle >= high or nodes[NODE * middle + BYTE] & _BYTE != byte:
         middle = _search(nodes, low, high, byte)
         if middle == 0:
