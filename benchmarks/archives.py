@@ -202,6 +202,11 @@ _NONE = BadRecords()
 #: Distinct archives; the others are hard links to these.
 _DISTINCT_ARCHIVES = 4
 
+#: The archives of a run; more of them where one core is faster, so that it takes about so many
+#: seconds: in a few seconds, the start of the processes counts, which is nothing for a whole crawl.
+_ARCHIVES = 40
+_RUN_SECONDS = 15
+
 #: These runs are compared with one another.
 _COMPARED = ("classify, 1 core", "classify, 2 cores")
 
@@ -282,8 +287,11 @@ def commands(folder: Path, bodies: list[bytes], rounds: int) -> dict[str, float]
 
     Returns the files a second on one core, also by Google's dialect, and the speed of two of it.
     """
-    copies, parts = 6, 40
-    inputs = _write_archives(folder / "archives", bodies, copies, parts)
+    copies = 6
+    inputs = _write_archives(folder / "archives", bodies, copies)
+    taken, _ = _command(["classify", *_AGENT_OPTIONS, inputs, "-j", 1, "-o", folder / "first"])
+    parts = _ARCHIVES * max(1, round(_RUN_SECONDS / taken))
+    _link(inputs, parts)
     count = len(bodies) * copies * parts
     size = sum(path.stat().st_size for path in inputs.iterdir())
     times = _times(folder, inputs, rounds)
@@ -308,7 +316,7 @@ def commands(folder: Path, bodies: list[bytes], rounds: int) -> dict[str, float]
         f"{_GOOGLE}, is {google:.2f} × as fast as without the option.\n"
     )
     decompression.run((inputs / "0.warc.gz").read_bytes(), rounds)
-    _spark(folder, bodies * copies * parts)
+    _spark(folder, bodies * copies * _ARCHIVES)
     return {
         "archives": count / found[_COMPARED[0]][0],
         "archives google": count / found[_GOOGLE][0],
@@ -316,16 +324,20 @@ def commands(folder: Path, bodies: list[bytes], rounds: int) -> dict[str, float]
     }
 
 
-def _write_archives(folder: Path, bodies: list[bytes], copies: int, parts: int) -> Path:
+def _write_archives(folder: Path, bodies: list[bytes], copies: int) -> Path:
     """Write archives with some copies of all files each; return their folder."""
     folder.mkdir()
-    for number in range(parts):
+    for number in range(_DISTINCT_ARCHIVES):
         path = folder / f"{number}.warc.gz"
-        if number < _DISTINCT_ARCHIVES:
-            write_archive(path, bodies, copies, number * copies * len(bodies))
-        else:
-            os.link(folder / f"{number % _DISTINCT_ARCHIVES}.warc.gz", path)
+        write_archive(path, bodies, copies, number * copies * len(bodies))
+    _link(folder, _ARCHIVES)
     return folder
+
+
+def _link(folder: Path, count: int) -> None:
+    """Add links to the distinct archives of a folder, up to a number of archives in all."""
+    for number in range(len(os.listdir(folder)), count):
+        os.link(folder / f"{number % _DISTINCT_ARCHIVES}.warc.gz", folder / f"{number}.warc.gz")
 
 
 def _times(folder: Path, inputs: Path, rounds: int) -> dict[str, list[tuple[float, float]]]:
