@@ -125,7 +125,7 @@ LIMITS = (
     ),
     Limit(
         *("the same, on two cores", "two cores", 1.85, True, " × one"),
-        "two separate runs at once are no faster: each core is slower when both are busy",
+        "the start of its processes; two separate runs at once are hardly faster",
     ),
 )
 

@@ -9,8 +9,8 @@ text of the patterns until it is arranged), the size of the label, its first chi
 its children (adjacent, sorted by their first bytes), the best plain rule that ends there (from 1,
 0 for none), its first slot, and the first byte of its label. Its slots end where those of the next
 node start. When it is arranged, the number of its children has `HAS_SLOTS` added and the first byte
-of the first child above it, and the byte has the next two above it. The rank, this bit and the bytes
-are redundant: each saves a large trie a cache miss (``make bench``, growth).
+of the first child above it, and the byte has the next two above it. The rank, this bit and the
+bytes are redundant: each saves a large trie a cache miss (``make bench``, growth).
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 NODE = 8
 RANK, LABEL, SIZE, CHILD, CHILDREN, PLAIN, SLOTS, BYTE = range(NODE)
 
-#: Added to the number of children, of which there are at most 256. Above it is the first byte of the
-#: first child.
+#: Added to the number of children, of which there are at most 256. Above it is the first byte of
+#: the first child.
 HAS_SLOTS = 512
 _CHILDREN = HAS_SLOTS - 1
 _FIRST_SHIFT = 10
