@@ -141,7 +141,7 @@ class WholeFile:
 
     @property
     def is_complete(self) -> bool:
-        """Whether nothing asked so far was left out, because limits of numbers or budgets ended it.
+        """Whether all that was asked so far was looked at: no limit is exceeded, no budget spent.
 
         What is not proved of single rules does not count.
         """

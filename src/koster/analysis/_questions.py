@@ -283,7 +283,7 @@ def idle_rules_of(
         gone += [row for row in of_row if ranked.line_of(row) in dead_lines]
     ranked.overlaps.remove({entry.order for row in gone for entry in of_row[row]})
     found = []
-    for row in sorted(row for row, is_idle in first.items() if is_idle):
+    for row in sorted(row for row in some if first[row]):
         is_idle = _is_idle(reasoner, of_row[row])
         is_proved = is_proved and is_idle is not None
         if is_idle:
