@@ -189,7 +189,10 @@ class WholeFile:
 
     @cached_property
     def _all_sets(self) -> tuple[list[tuple[str, Rules]], bool]:
-        return _rule_sets(self.robots, self._most)
+        found, are_all = _rule_sets(self.robots, self._most)
+        if not are_all:
+            self._leave_out()
+        return found, are_all
 
     @property
     def sets(self) -> list[tuple[str, Rules]]:
@@ -206,7 +209,6 @@ class WholeFile:
         """The dead rules of each rule set."""
         return self._of_each_set(
             lambda ranked: dead_rules_of(ranked, self._budget),
-            DeadRules.moved,
             DeadRules((), is_proved=False),
         )
 
@@ -215,7 +217,6 @@ class WholeFile:
         """The idle rules of each rule set."""
         return self._of_each_set(
             lambda ranked: idle_rules_of(ranked, self._idle_budget),
-            IdleRules.moved,
             IdleRules((), is_proved=False),
         )
 
@@ -238,10 +239,7 @@ class WholeFile:
         return found
 
     def _of_each_set(
-        self,
-        analyze: Callable[[Ranked], Found],
-        move: Callable[[Found, Callable[[Rule], Rule]], Found],
-        nothing: Found,
+        self, analyze: Callable[[Ranked], Found], nothing: Found
     ) -> list[tuple[str, Rules, Found]]:
         """Return what is found about each rule set; with the same rules on other lines, moved.
 
@@ -256,7 +254,7 @@ class WholeFile:
             elif alike is rules:
                 found[rules] = analyze(self._rankings.with_next(rules))
             else:
-                found[rules] = move(found[alike], counterparts(alike, rules))
+                found[rules] = found[alike].moved(counterparts(alike, rules))
         self.is_proved &= all(each.is_proved for each in found.values())
         return [(name, rules, found[rules]) for name, rules in self.sets]
 
@@ -310,7 +308,6 @@ class WholeFile:
         Excludes rules that may have an effect in another dialect.
         """
         if not self.has_all_sets:
-            self._leave_out()
             return []
         found: dict[int, tuple[DeadRule, str]] = {}
         for name, _, dead_rules_of_set in self.dead:
@@ -335,7 +332,6 @@ class WholeFile:
         Excludes rules that may have an effect in another dialect.
         """
         if not self.has_all_sets:
-            self._leave_out()
             return []
         found: dict[int, IdleRule] = {}
         needed: set[int] = set()

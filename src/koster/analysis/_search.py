@@ -63,7 +63,7 @@ class Budget:
     @property
     def is_spent(self) -> bool:
         """Whether no comparison is left, or no search."""
-        return self._compared < 0 or self._total <= 0
+        return not self.has_comparisons or self._total <= 0
 
     @property
     def has_comparisons(self) -> bool:
