@@ -355,7 +355,7 @@ def partly_checked(subject: Subject) -> Iterator[Remark]:
         yield Remark(
             WHOLE_FILE,
             "Not checked completely: the rules are too many, or overlap too much",
-            "Fix the other findings, then check again: a shorter file may be checked completely",
+            "Findings may be missing: shorten the file, then check again",
         )
 
 
