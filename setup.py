@@ -33,6 +33,15 @@ FLAGS = [] if sys.platform == "win32" else ["-g0"]
 SHARED = "koster.engine._cython"
 SHARED_FLAGS = FLAGS if sys.platform == "win32" else [*FLAGS, "-O1"]
 
+#: What Cython 3.3.1 writes for comprehensions, and what it must be: without memory for the list,
+#: the caller releases the item, too. The process crashes then.
+RELEASED_TWICE = """    int result = PyList_Append(list, x);
+    Py_DECREF(x);
+"""
+RELEASED_ONCE = """    int result = PyList_Append(list, x);
+    if (result == 0) Py_DECREF(x);
+"""
+
 CORES = os.cpu_count() or 1
 
 
@@ -79,12 +88,21 @@ def extensions() -> list[Extension]:
             "auto_pickle": False,
         },
     )
+    for extension in found:
+        release_once(Path(extension.sources[0]))
     # The largest first: else one core waits for the other one at the end.
     found.sort(key=lambda extension: -os.path.getsize(extension.sources[0]))
     for extension in found:
         # If the compiler fails, the module stays plain Python.
         extension.optional = True
     return found
+
+
+def release_once(path: Path) -> None:
+    """Correct what Cython wrote for comprehensions in a C file."""
+    text = path.read_text("utf-8")
+    if RELEASED_TWICE in text:
+        path.write_text(text.replace(RELEASED_TWICE, RELEASED_ONCE), "utf-8")
 
 
 def has_newer_pxd() -> bool:

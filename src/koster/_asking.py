@@ -55,7 +55,7 @@ def allowed_as_browsers_read(rules: Rules, url: str) -> bool:
 
 def decision_by(rules: Rules, url: str, number: int) -> Decision:
     """Return the decision about a URL by a rule, by its number; see `Selection.number_for`."""
-    return rules._decision(url, number, rules._ruleset.table())
+    return rules._decision(url, number, rules._ruleset.table)
 
 
 def file_of(robots: RobotsTxt) -> File:

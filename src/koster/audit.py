@@ -9,11 +9,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from . import crawlers
 from ._asking import rules_for_data, values_of
+from ._lazy import cached_property
 from ._wording import joined, truncated
 from .analysis import (
     Budget,

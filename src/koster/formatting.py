@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import codecs
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from ._asking import file_of
 from ._charsets import MAX_BYTES, bom_charset, to_utf8
 from ._contents import has_readable_line
+from ._lazy import cached_property
 from .analysis import Budget, Limit, Rankings, least_sets, names_in, redundant_lines, rule_sets
 from .dialects import GOOGLE, RFC9309, RobotsTxtPath
 from .diff import MAX_AGENTS, compare

@@ -27,13 +27,9 @@ cdef Rules _prepare(File file, object agent, dict prepared)
 cdef int _discard_least_recent(dict prepared) except -1
 
 
-cdef int _MAX_OWN_KEYS
-
-
-# A decision reads the table and the keys: they are at the start, in adjacent cache lines.
-cdef class Rules(RuleTable):
-    # _MAX_OWN_KEYS of them.
-    cdef long long[10] _own_keys
+cdef class Rules:
+    # The fields that a decision reads are the first ones, in one cache line.
+    cdef RuleTable _settled
     cdef Ruleset _ruleset
     cdef Py_ssize_t _used
     cdef object _agent
@@ -45,6 +41,5 @@ cdef class Rules(RuleTable):
     cdef bint _verdict(self, object url) except -1
     @cython.locals(selection=Selection, row=int)
     cdef object _decision(self, object url, int number, RuleTable table)
+    @cython.locals(table=RuleTable)
     cdef RuleTable _table(self)
-    @cython.locals(own="long long*", number=int)
-    cdef int _view(self, RuleTable table) except -1

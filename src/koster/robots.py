@@ -18,7 +18,6 @@ from .engine import memory as _memory
 from .engine import no_cython as cython
 from .engine import ruleset as _ruleset
 from .engine import selection as _selection
-from .engine.matcher import RuleTable
 from .model import Decision, Directive, Reason
 
 #: The maximum bytes of a file that are parsed, up to the end of a line: 16 MiB less one.
@@ -34,15 +33,13 @@ if TYPE_CHECKING:
     from .dialects import Dialect
     from .directives import CleanParam, Preference, RequestRate, Values, VisitTime
     from .engine.document import File
+    from .engine.matcher import RuleTable
     from .engine.ruleset import Ruleset
     from .engine.selection import Selection
     from .model import Group, Line
 elif cython.compiled:
     # Cython needs to see this, to know its own decorators; it never runs.
     import cython
-
-#: The maximum number of rules whose keys a `Rules` has beside its other fields.
-_MAX_OWN_KEYS = 10
 
 #: The maximum number of agents whose rules a `RobotsTxt` caches; an LRU cache.
 MAX_PREPARED_AGENTS = 64
@@ -94,6 +91,9 @@ class RobotsTxt:
 
     def __init__(self, body: bytes | str, dialect: Dialect = RFC9309) -> None:
         """Parse a robots.txt, as `parse` does."""
+        # Another thread may ask it.
+        if self._file is not None if cython.compiled else hasattr(self, "_file"):
+            raise TypeError("a RobotsTxt does not change: make another one")
         self._file: File = _parse(body, dialect)._file
         self._prepared: dict[str | tuple[str, ...], Rules] | None = None
         self._last: Rules | None = None
@@ -263,11 +263,13 @@ def _rules_of(body: bytes, dialect: Dialect, agent: str | tuple[str, ...]) -> Ru
     return _parse(body, dialect)._rules_for(agent, "/")
 
 
-class Rules(RuleTable):
+class Rules:
     """The rules of one crawler on one site; see `RobotsTxt.rules_for`."""
 
     def __init__(self, robots: RobotsTxt, agent: str | Sequence[str]) -> None:
         """Make the rules of an agent, as `RobotsTxt.rules_for` does."""
+        if self._selection is not None if cython.compiled else hasattr(self, "_selection"):
+            raise TypeError("the rules of a crawler do not change: call rules_for again")
         self._copy_from(robots.rules_for(agent))
 
     def _copy_from(self, other: Rules) -> None:
@@ -280,18 +282,19 @@ class Rules(RuleTable):
         self._named_as = named_as
         self._selection = selection
         self._ruleset: Ruleset = selection.ruleset
+        #: The table, once it is not replaced any more.
+        self._settled: RuleTable | None = None
         self._used = 0
-        self.is_settled = False
 
     def __reduce__(self) -> tuple[Any, ...]:
         file = self._selection.file
         return _rules_of, (file.data, file.plan.dialect, self._agent)
 
     def __repr__(self) -> str:
-        return f"<Rules for {self._agent!r}: {count_noun(self._ruleset.count, 'rule')}>"
+        return f"<Rules for {self._agent!r}: {count_noun(self._ruleset.table.count, 'rule')}>"
 
     def __sizeof__(self) -> int:
-        return object.__sizeof__(self) + self._ruleset.allocated()
+        return object.__sizeof__(self) + self._ruleset.table.allocated()
 
     @property
     def agent(self) -> str | tuple[str, ...]:
@@ -334,8 +337,7 @@ class Rules(RuleTable):
 
     def allowed(self, url: str) -> bool:
         """Tell whether the crawler may fetch a URL; see `RobotsTxt.allowed`."""
-        # Without another call once the rules stay where they are.
-        return _matcher.verdict(url, self) if self.is_settled else self._verdict(url)
+        return _matcher.verdict(url, self._table())
 
     def allowed_many(self, urls: Iterable[str]) -> list[bool]:
         """Tell for each URL whether the crawler may fetch it.
@@ -352,36 +354,14 @@ class Rules(RuleTable):
         return _matcher.verdict(url, self._table())
 
     def _table(self) -> RuleTable:
-        """Return the rules where they are now: here, as soon as they stay where they are."""
-        if self.is_settled:
-            return self
-        self._ruleset.count_lookup()
-        table = self._ruleset.table()
-        if self._ruleset.is_settled:
-            self._view(table)
+        """Return the rules where they are now; they are packed after some lookups."""
+        table = self._settled
+        if table is None:
+            self._ruleset.count_lookup()
+            table = self._ruleset.table
+            if self._ruleset.is_settled:
+                self._settled = table
         return table
-
-    def _view(self, table: RuleTable) -> None:
-        """View a table that stays where it is, and have its keys here, if they are few."""
-        self.paths = table.paths
-        self.count = table.count
-        self.unmatched_allowed = table.unmatched_allowed
-        self.keys = table.keys
-        self.places = table.places
-        self.rules = table.rules
-        self.text = table.text
-        self.links = table.links
-        self.bits = table.bits
-        self.starts = table.starts
-        self.slots = table.slots
-        self.trie = table.trie
-        if cython.compiled and table.keys and table.count <= _MAX_OWN_KEYS:
-            own: Any = self._own_keys  # type: ignore[attr-defined]
-            for number in range(table.count):
-                own[number] = table.keys[number]
-            self.keys = own
-        # Last, for another thread that asks at the same time.
-        self.is_settled = True
 
     def decide(self, url: str) -> Decision:
         """Decide whether the crawler may fetch a URL, with the reason and the rule."""

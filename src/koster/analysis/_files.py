@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from .._asking import rules_for_data, selection_of
+from .._lazy import cached_property
 from ..robots import parse
 from ._alike import content_of, count_rules, counterparts
 from ._differences import Differences, difference_of

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from .._asking import decision_by, selection_of
+from .._lazy import cached_property
 from ..dialects import RobotsTxtPath
 from ._alike import count_rules
 from ._alphabet import alphabet, likeness_of

@@ -8,12 +8,12 @@ the entries that can match the same URLs.
 from __future__ import annotations
 
 import re
-from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
 
 from .._asking import selection_of
+from .._lazy import cached_property
 from ..dialects import Choice, Patterns, RobotsTxtPath
 from ._alike import count_rules
 from ._alphabet import written_in

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
+from .._lazy import cached_property
 from ._alphabet import alphabet
 from ._search import BudgetSpentError, Search
 from ._urls import (

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, deque
+from contextlib import suppress
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from .forks import at_fork
@@ -24,6 +25,10 @@ class LRUCache(Generic[K, V]):
     """A thread-safe LRU cache, bounded by the number of entries and their total weight.
 
     ``weigh`` returns the weight of a value. A value heavier than ``max_weight`` is not cached.
+
+    Nobody waits for a lock: a signal handler or a finalizer that asks in the middle of a step would
+    wait for its own thread. Each step on the entries is a single call. The weights that it changes
+    are noted, and added up by one thread at a time, which also evicts.
     """
 
     def __init__(self, max_entries: int, max_weight: int, weigh: Callable[[V], int]) -> None:
@@ -32,14 +37,18 @@ class LRUCache(Generic[K, V]):
         self._weigh = weigh
         self._total = 0
         self._entries: OrderedDict[K, tuple[V, int]] = OrderedDict()
+        #: Changes of the total weight that are not added up yet.
+        self._changes: deque[int] = deque()
         #: The key of the last entry, or one that was removed.
         self._newest: K | None = None
+        #: Of the thread that adds up and evicts; never waited for.
         self._lock = threading.Lock()
         at_fork(in_child=self._reset_after_fork)
 
     def _reset_after_fork(self) -> None:
         self._lock = threading.Lock()
         # The fork may have interrupted a thread between adding an entry and its weight.
+        self._changes.clear()
         self._total = sum(weight for _, weight in self._entries.values())
 
     def __len__(self) -> int:
@@ -48,50 +57,60 @@ class LRUCache(Generic[K, V]):
     @property
     def weight(self) -> int:
         """The total weight of the entries."""
-        return self._total
+        return self._total + sum(self._changes)
 
     def get(self, key: K) -> V | None:
         """Return the value of a key, or None."""
-        if key == self._newest:
-            # No lock: a single lookup is one step. Many questions in a row are about one site.
-            found = self._entries.get(key)
-            return None if found is None else found[0]
-        with self._lock:
-            found = self._entries.get(key)
-            if found is None:
-                return None
-            self._entries.move_to_end(key)
-            self._newest = key
-            return found[0]
+        found = self._entries.get(key)
+        if found is None:
+            return None
+        # Many questions in a row are about one site.
+        if key != self._newest:
+            with suppress(KeyError):
+                self._entries.move_to_end(key)
+                self._newest = key
+        return found[0]
 
     def put(self, key: K, value: V) -> None:
         """Set the value of a key, and evict the least recently used ones."""
         weight = self._weigh(value)
-        with self._lock:
-            before = self._entries.pop(key, None)
-            if before is not None:
-                self._total -= before[1]
-            if weight > self._max_weight:
-                return
-            self._entries[key] = value, weight
+        added = value, weight
+        self.drop(key)
+        # Another thread may put a value at the same time: one of them is as good as the other.
+        if weight <= self._max_weight and self._entries.setdefault(key, added) is added:
             self._newest = key
-            self._total += weight
-            while len(self._entries) > self._max_entries or self._total > self._max_weight:
-                _, (_, dropped) = self._entries.popitem(last=False)
-                self._total -= dropped
+            self._changes.append(weight)
+            self._evict()
 
     def drop(self, key: K) -> None:
         """Remove a key, if present."""
-        with self._lock:
-            found = self._entries.pop(key, None)
-            if found is not None:
-                self._total -= found[1]
+        found = self._entries.pop(key, None)
+        if found is not None:
+            self._changes.append(-found[1])
 
     def clear(self) -> None:
         """Remove all keys."""
-        with self._lock:
-            self._entries.clear()
-            self._total = 0
+        for key in list(self._entries):
+            self.drop(key)
+        self._evict()
+
+    def _evict(self) -> None:
+        """Add up the weights, and evict the least recently used entries if they are too many.
+
+        If another thread is at it, it or the next call does that.
+        """
+        if not self._lock.acquire(blocking=False):
+            return
+        try:
+            while self._changes:
+                self._total += self._changes.popleft()
+            while self._entries and (
+                len(self._entries) > self._max_entries or self._total > self._max_weight
+            ):
+                _, (_, dropped) = self._entries.popitem(last=False)
+                self._total -= dropped
+        finally:
+            self._lock.release()
 
 
 class MemoryCache:

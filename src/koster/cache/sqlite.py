@@ -76,7 +76,9 @@ class SqliteCache:
         self._failure_count = 0
         #: Why the cache is unusable, if it is.
         self._unusable_because = ""
-        self._lock = threading.Lock()
+        # A signal handler or a finalizer may call in the middle of another call.
+        self._lock = threading.RLock()
+        self._is_executing = False
         #: The thread that holds the lock during a fork.
         self._forking: int | None = None
         at_fork(
@@ -169,7 +171,8 @@ class SqliteCache:
         if self._connection is not None:
             _inherited.append(self._connection)
         self._connection = self._forking = None
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
+        self._is_executing = False
 
     def _execute(self, statement: str, values: Sequence[object]) -> list[tuple[object, ...]]:
         """Execute a statement, and commit.
@@ -178,17 +181,27 @@ class SqliteCache:
             CacheError: SQLite failed, or the cache is closed.
         """
         failures = self._failure_count
-        with self._lock:
+        # A signal handler in another thread may keep the lock: then nothing is cached.
+        if not self._lock.acquire(timeout=_TIMEOUT):
+            raise CacheError(f"{self._path}: another thread does not finish")
+        try:
             if self._unusable_because:
                 raise CacheError(f"{self._path}: {self._unusable_because}")
             if self._failure_count != failures:
                 # Another thread just timed out: fail fast.
                 raise CacheError(f"{self._path}: failed in another thread just now")
+            if self._is_executing:
+                raise CacheError(f"{self._path}: in use by this thread")
+            self._is_executing = True
             try:
                 return self._get_connection().execute(statement, values).fetchall()
             except (sqlite3.Error, OSError, ValueError) as error:
                 self._failure_count += 1
                 raise CacheError(f"{self._path}: {error}") from error
+            finally:
+                self._is_executing = False
+        finally:
+            self._lock.release()
 
     def _get_connection(self) -> sqlite3.Connection:
         if self._connection is None:

@@ -82,7 +82,7 @@ class Answers:
 
         Tells whether there was memory.
         """
-        table = selection.ruleset.table()
+        table = selection.ruleset.table
         lines = selection.file.rows
         unmatched = _NO_RULE if selection.chosen else _NO_GROUP
         with cython.nogil:

@@ -1,4 +1,4 @@
-"""Compiling: adds the rules of groups, in canonical form and ranked, to a `Ruleset`."""
+"""Compiling: adds the rules of groups, in canonical form and ranked, to a table."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .memory import Bytes, Integers
     from .rows import Rows
-    from .ruleset import Ruleset
+    from .ruleset import CompiledTable
 
 _ALLOW = Directive.ALLOW.code
 _DISALLOW = Directive.DISALLOW.code
@@ -34,7 +34,9 @@ INDEX_PAGE = _INDEX_TABLE
 INDEX_SIZE = len(_INDEX_TABLE)
 
 
-def add_groups(ruleset: Ruleset, data: bytes, rows: Rows, groups: Rows, chosen: list[int]) -> None:
+def add_groups(
+    table: CompiledTable, data: bytes, rows: Rows, groups: Rows, chosen: list[int]
+) -> None:
     """Add the rules of the chosen groups, in file order.
 
     Raises:
@@ -42,31 +44,31 @@ def add_groups(ruleset: Ruleset, data: bytes, rows: Rows, groups: Rows, chosen: 
     """
     count = 0
     size = 0
-    rewrite = ruleset.form.rewrite
+    rewrite = table.form.rewrite
     others: dict[int, list[tuple[bytes, int]]] = {}
     for group in chosen:
         for row in range(groups.values[2 * group], groups.values[2 * group + 1]):
             if rows.code(row) == _ALLOW or rows.code(row) == _DISALLOW:
                 count += 1
                 size += rows.end(row) - rows.start(row)
-                if rewrite is not None and _is_rewritten(ruleset, data, rows, row):
+                if rewrite is not None and _is_rewritten(table, data, rows, row):
                     value = data[rows.start(row) : rows.end(row)]
                     patterns = others[row] = list(rewrite(value, rows.code(row) == _ALLOW))
                     count += len(patterns)
                     size += sum([len(pattern) for pattern, _ in patterns])
-    if not _make_room(ruleset, count, size):
+    if not _make_room(table, count, size):
         raise MemoryError("no memory for the rules of a robots.txt")
     if others:
-        _add_mixed(ruleset, data, rows, groups, chosen, others)
+        _add_mixed(table, data, rows, groups, chosen, others)
     else:
         for group in chosen:
-            _add_group(ruleset, data, rows, groups.values[2 * group], groups.values[2 * group + 1])
-    if not _finish(ruleset):
+            _add_group(table, data, rows, groups.values[2 * group], groups.values[2 * group + 1])
+    if not _finish(table):
         raise MemoryError("no memory for the rules of a robots.txt")
 
 
 def replace_groups(
-    ruleset: Ruleset,
+    table: CompiledTable,
     data: Bytes,
     rows: Rows,
     groups: Rows,
@@ -76,11 +78,11 @@ def replace_groups(
 ) -> bool:
     """Replace the rules with those of the groups ``chosen[first:after]``; for archives.
 
-    The form must have no ``rewrite``, and the ruleset no index. Tells whether there was memory.
+    The form must have no ``rewrite``, and the table no index. Tells whether there was memory.
     """
-    ruleset.count = 0
-    ruleset.used = 0
-    ruleset.longest_run = 0
+    table.count = 0
+    table.used = 0
+    table.longest_run = 0
     count = 0
     size = 0
     for index in range(first, after):
@@ -89,53 +91,53 @@ def replace_groups(
             if rows.code(row) == _ALLOW or rows.code(row) == _DISALLOW:
                 count += 1
                 size += rows.end(row) - rows.start(row)
-    if not _make_room(ruleset, count, size):
+    if not _make_room(table, count, size):
         return False
     for index in range(first, after):
         group = chosen[index]
-        _add_group(ruleset, data, rows, groups.values[2 * group], groups.values[2 * group + 1])
-    return _finish(ruleset)
+        _add_group(table, data, rows, groups.values[2 * group], groups.values[2 * group + 1])
+    return _finish(table)
 
 
-def _make_room(ruleset: Ruleset, count: int, size: int) -> bool:
+def _make_room(table: CompiledTable, count: int, size: int) -> bool:
     """Allocate ``count`` rules with ``size`` bytes; tell whether there was memory."""
-    more = 2 if ruleset.form.index_pages else 1
+    more = 2 if table.form.index_pages else 1
     rules = _matcher.RULE * (more * count + 1)
     text = more * (3 * size + count) + 1
-    if rules > ruleset.rules_room:
-        _memory.release(ruleset.rules)
-        ruleset.rules = _memory.integers(rules)
-        ruleset.rules_room = rules if ruleset.rules else 0
-    if text > ruleset.text_room:
-        _memory.release(ruleset.text)
-        ruleset.text = _memory.buffer(text)
-        ruleset.text_room = text if ruleset.text else 0
-    return ruleset.rules_room > 0 and ruleset.text_room > 0
+    if rules > table.rules_room:
+        _memory.release(table.rules)
+        table.rules = _memory.integers(rules)
+        table.rules_room = rules if table.rules else 0
+    if text > table.text_room:
+        _memory.release(table.text)
+        table.text = _memory.buffer(text)
+        table.text_room = text if table.text else 0
+    return table.rules_room > 0 and table.text_room > 0
 
 
-def _finish(ruleset: Ruleset) -> bool:
-    """Complete a ruleset with all its rules; tell whether there was memory."""
-    if ruleset.form.unless_allows:
-        _set_unmatched(ruleset)
-    return ruleset.longest_run <= _wildcards.SHORT or ruleset.link_runs()
+def _finish(table: CompiledTable) -> bool:
+    """Complete a table with all its rules; tell whether there was memory."""
+    if table.form.unless_allows:
+        _set_unmatched(table)
+    return table.longest_run <= _wildcards.SHORT or table.link_runs()
 
 
-def _is_rewritten(ruleset: Ruleset, data: Bytes, rows: Rows, row: int) -> bool:
+def _is_rewritten(table: CompiledTable, data: Bytes, rows: Rows, row: int) -> bool:
     """Tell whether the dialect rewrites a rule's value."""
     start = rows.start(row)
     end = rows.end(row)
     if start == end:
-        return ruleset.form.empty_rules == 0
-    table: Bytes = ruleset.form.rewritten
+        return table.form.empty_rules == 0
+    rewritten: Bytes = table.form.rewritten
     while start < end:
-        if table[data[start]]:
+        if rewritten[data[start]]:
             return True
         start += 1
     return False
 
 
 def _add_mixed(
-    ruleset: Ruleset,
+    table: CompiledTable,
     data: bytes,
     rows: Rows,
     groups: Rows,
@@ -148,12 +150,12 @@ def _add_mixed(
             if row in others:
                 for pattern, length in others[row]:
                     size = len(pattern)
-                    _add(ruleset, pattern, 0, size, length, rows.code(row) == _ALLOW, row)
+                    _add(table, pattern, 0, size, length, rows.code(row) == _ALLOW, row)
             else:
-                _add_group(ruleset, data, rows, row, row + 1)
+                _add_group(table, data, rows, row, row + 1)
 
 
-def _add_group(ruleset: Ruleset, data: Bytes, rows: Rows, first: int, after: int) -> None:
+def _add_group(table: CompiledTable, data: Bytes, rows: Rows, first: int, after: int) -> None:
     """Add the rules of one group."""
     for row in range(first, after):
         code = rows.code(row)
@@ -161,97 +163,99 @@ def _add_group(ruleset: Ruleset, data: Bytes, rows: Rows, first: int, after: int
             start = rows.start(row)
             end = rows.end(row)
             # An empty Disallow allows, and an empty Allow disallows.
-            if start < end or ruleset.form.empty_rules:
-                _add(ruleset, data, start, end, -1, (code == _ALLOW) == (start < end), row)
+            if start < end or table.form.empty_rules:
+                _add(table, data, start, end, -1, (code == _ALLOW) == (start < end), row)
 
 
 def _add(
-    ruleset: Ruleset, data: Bytes, start: int, end: int, length: int, allow: bool, row: int
+    table: CompiledTable, data: Bytes, start: int, end: int, length: int, allow: bool, row: int
 ) -> None:
     """Add the rule with the pattern ``data[start:end]``; see `_add_pattern`."""
-    at = ruleset.used
+    at = table.used
     stop = _canonical.write(
-        data, start, end, ruleset.form.escapes, ruleset.form.patterns, ruleset.text, at
+        data, start, end, table.form.escapes, table.form.patterns, table.text, at
     )
-    _add_pattern(ruleset, at, stop, length, allow, row)
-    if allow and ruleset.form.index_pages:
-        _add_directory(ruleset, at, stop, row)
+    _add_pattern(table, at, stop, length, allow, row)
+    if allow and table.form.index_pages:
+        _add_directory(table, at, stop, row)
 
 
-def _add_directory(ruleset: Ruleset, at: int, stop: int, row: int) -> None:
+def _add_directory(table: CompiledTable, at: int, stop: int, row: int) -> None:
     """After ``Allow: …/index.htm…``, written from ``at`` to ``stop``, add ``Allow: …/$``."""
     slash = at
     for place in range(at, stop):
-        if ruleset.text[place] == _SLASH:
+        if table.text[place] == _SLASH:
             slash = place
-    if stop - slash >= INDEX_SIZE and _memory.same(ruleset.text, slash, INDEX_PAGE, 0, INDEX_SIZE):
+    if stop - slash >= INDEX_SIZE and _memory.same(table.text, slash, INDEX_PAGE, 0, INDEX_SIZE):
         size = slash + 1 - at
-        _memory.copy(ruleset.text, stop, ruleset.text, at, size)
-        ruleset.text[stop + size] = _DOLLAR
-        _add_pattern(ruleset, stop, stop + size + 1, -1, True, row)
+        _memory.copy(table.text, stop, table.text, at, size)
+        table.text[stop + size] = _DOLLAR
+        _add_pattern(table, stop, stop + size + 1, -1, True, row)
 
 
-def _add_pattern(ruleset: Ruleset, at: int, stop: int, length: int, allow: bool, row: int) -> None:
+def _add_pattern(
+    table: CompiledTable, at: int, stop: int, length: int, allow: bool, row: int
+) -> None:
     """Add a rule with the canonical pattern in the text from ``at`` to ``stop``.
 
     ``length`` is that for its rank; -1: the length of the pattern.
     """
-    ruleset.used = stop
+    table.used = stop
     if length < 0:
         length = stop - at
     flags = _matcher.ALLOWS if allow else 0
     literal = stop
-    if ruleset.form.patterns == _WILDCARDS:
-        if stop > at and ruleset.text[stop - 1] == _DOLLAR:
+    if table.form.patterns == _WILDCARDS:
+        if stop > at and table.text[stop - 1] == _DOLLAR:
             flags |= _matcher.ANCHORED
             stop -= 1
-        literal = _memory.find(ruleset.text, _STAR, at, stop)
-        while stop > literal and ruleset.text[stop - 1] == _STAR:
+        literal = _memory.find(table.text, _STAR, at, stop)
+        while stop > literal and table.text[stop - 1] == _STAR:
             # A trailing star matches anything: the star and a "$" after it are redundant.
             flags &= ~_matcher.ANCHORED
             stop -= 1
         if literal < stop:
             flags |= _matcher.WILD | _matcher.SPECIAL
-            ruleset.longest_run = max(
-                ruleset.longest_run, _wildcards.longest_run(ruleset.text, literal, stop)
+            table.longest_run = max(
+                table.longest_run, _wildcards.longest_run(table.text, literal, stop)
             )
-    elif ruleset.form.patterns == _SHELL:
+    elif table.form.patterns == _SHELL:
         flags |= _matcher.ANCHORED
         literal = at
-        while literal < stop and not _wildcards.is_special(ruleset.text[literal]):
+        while literal < stop and not _wildcards.is_special(table.text[literal]):
             literal += 1
         if literal < stop:
             flags |= _matcher.GLOB
-            if not _wildcards.is_explicit(ruleset.text, literal, stop):
+            if not _wildcards.is_explicit(table.text, literal, stop):
                 flags |= _matcher.SPECIAL
-    rank = _rank(ruleset, length, flags)
-    _set_rule(ruleset.rules, _matcher.RULE * ruleset.count, at, stop, literal, flags, rank, row)
-    ruleset.count += 1
+    rank = _rank(table, length, flags)
+    _set_rule(table.rules, _matcher.RULE * table.count, at, stop, literal, flags, rank, row)
+    table.count += 1
 
 
-def _rank(ruleset: Ruleset, length: int, flags: int) -> int:
+def _rank(table: CompiledTable, length: int, flags: int) -> int:
     """Return the rank of the next rule; the matching rule with the highest rank decides."""
-    if ruleset.form.choice == _LONGEST:
+    if table.form.choice == _LONGEST:
         return 2 * length + (flags & _matcher.ALLOWS)
-    earlier = _BAND - 1 - ruleset.count
-    if ruleset.form.choice == _FIRST:
+    earlier = _BAND - 1 - table.count
+    if table.form.choice == _FIRST:
         return earlier
     if not flags & _matcher.ALLOWS:
         return earlier + _BAND
     return earlier if flags & _matcher.SPECIAL else earlier + 2 * _BAND
 
 
-def _set_unmatched(ruleset: Ruleset) -> None:
+def _set_unmatched(table: CompiledTable) -> None:
     """Set the decision if no rule matches, for `Unmatched.UNLESS_ALLOWS`."""
     allows = 0
-    for rule in range(ruleset.count):
-        flags = ruleset.rules[_matcher.RULE * rule + _matcher.FLAGS]
+    for rule in range(table.count):
+        flags = table.rules[_matcher.RULE * rule + _matcher.FLAGS]
         if flags & _matcher.ALLOWS:
             allows += 1
             if flags & _matcher.SPECIAL:
-                ruleset.unmatched_allowed = False
+                table.unmatched_allowed = False
                 return
-    ruleset.unmatched_allowed = allows == 0 or allows < ruleset.count
+    table.unmatched_allowed = allows == 0 or allows < table.count
 
 
 def _set_rule(

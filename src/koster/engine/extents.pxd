@@ -1,9 +1,9 @@
 cimport cython
-from koster.engine cimport canonical as _canonical, compiler as _compiler, user_agents as _user_agents, document as _document, groups as _groups, matcher as _matcher, memory as _memory
+from koster.engine cimport canonical as _canonical, compiler as _compiler, user_agents as _user_agents, document as _document, groups as _groups, matcher as _matcher, memory as _memory, ruleset as _ruleset
 from koster.engine cimport buffers as _buffers
 from koster.engine.document cimport Plan
 from koster.engine.names cimport AgentNames
-from koster.engine.ruleset cimport Ruleset
+from koster.engine.ruleset cimport CompiledTable
 from koster.engine.rows cimport Rows
 
 cdef int _ALLOW, _DISALLOW, _USER_AGENT, _LETTERS, _SLASH, _STAR, _DOLLAR, _PERCENT
@@ -24,7 +24,7 @@ cdef class Reader:
     cdef AgentNames names
     cdef int tokens, agent_count, used, sets, closing
     cdef Rows rows, groups, links, chosen
-    cdef Ruleset ruleset
+    cdef CompiledTable table
     cdef int* agent_starts
     cdef int* agent_tokens
     cdef int* heads
@@ -81,14 +81,14 @@ cdef class Reader:
     @cython.locals(start=int, size=int, index=int)
     cdef bint _has_groups(self, int number, int first) noexcept nogil
     @cython.locals(allows=int, rule=int, longest=int, is_open=bint)
-    cdef int _extent(self, Ruleset rules) noexcept nogil
+    cdef int _extent(self, CompiledTable rules) noexcept nogil
     @cython.locals(rule=int, way=int, compared=long)
-    cdef bint _any_decided(self, Ruleset rules, bint allow) noexcept nogil
+    cdef bint _any_decided(self, CompiledTable rules, bint allow) noexcept nogil
     @cython.locals(size=int, number=int)
-    cdef bint _is_decided(self, Ruleset rules, int rule, int way, bint allow) noexcept nogil
-    cdef bint _is_rest_open(self, Ruleset rules) noexcept nogil
+    cdef bint _is_decided(self, CompiledTable rules, int rule, int way, bint allow) noexcept nogil
+    cdef bint _is_rest_open(self, CompiledTable rules) noexcept nogil
     @cython.locals(start=int, end=int, size=int, at=int, byte=int)
-    cdef int _write_sample(self, Ruleset rules, int rule, int way) noexcept nogil
+    cdef int _write_sample(self, CompiledTable rules, int rule, int way) noexcept nogil
 
 
 cdef bint _is_exempt(const unsigned char* path, Py_ssize_t size) noexcept nogil

@@ -20,10 +20,10 @@ from . import document as _document
 from . import groups as _groups
 from . import matcher as _matcher
 from . import memory as _memory
+from . import ruleset as _ruleset
 from . import user_agents as _user_agents
 from .document import MAX_PARSED_BYTES
 from .rows import Rows
-from .ruleset import Ruleset
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .document import Plan
     from .memory import Bytes
     from .names import AgentNames
+    from .ruleset import CompiledTable
 
 try:
     import cython
@@ -102,7 +103,7 @@ class Reader:
         self.groups = Rows(2, 64)
         self.links = Rows(2, 64)
         self.chosen = Rows(2, 64)
-        self.ruleset = Ruleset(self.plan.forms[0])
+        self.table = _ruleset.new_table(self.plan.forms[0])
         self.heads = _memory.integers(self.tokens + 1)
         self.tails = _memory.integers(self.tokens + 1)
         self.results = _memory.integers(4 * (self.tokens + 1))
@@ -273,13 +274,13 @@ class Reader:
             self.results[at + 3] = self.rows.number(row)
         elif row >= 0:
             if not _compiler.replace_groups(
-                self.ruleset, data, self.rows, self.groups, self.chosen.values, first, self.used
+                self.table, data, self.rows, self.groups, self.chosen.values, first, self.used
             ):
                 return -1
-            extent = self._extent(self.ruleset)
+            extent = self._extent(self.table)
             self.results[at + 2] = extent
             if extent in (_ALL, _SOME):
-                self.results[at + 3] = self.rows.number(_matcher.row_of(self.ruleset, self.closing))
+                self.results[at + 3] = self.rows.number(_matcher.row_of(self.table, self.closing))
         self.sets += 1
         return self.sets - 1
 
@@ -344,7 +345,7 @@ class Reader:
             at += 1
         if at < end and at - start < size and _canonical.LITERAL[data[at]]:
             return True
-        if self.ruleset.form.index_pages and (
+        if self.table.form.index_pages and (
             _memory.search(data, start, end, _compiler.INDEX_PAGE, 0, _compiler.INDEX_SIZE) >= 0
         ):
             # The rule may be about the directory, too.
@@ -367,7 +368,7 @@ class Reader:
                 return False
         return True
 
-    def _extent(self, rules: Ruleset) -> int:
+    def _extent(self, rules: CompiledTable) -> int:
         """Return how much rules disallow, of which one does; ``closing`` becomes one that does.
 
         Equals the result of `koster.analysis.classify`, which tries the same URLs in the same
@@ -389,7 +390,7 @@ class Reader:
                 return _ALL
         return _SOME if self._any_decided(rules, True) or self._is_rest_open(rules) else _UNSETTLED
 
-    def _any_decided(self, rules: Ruleset, allow: bool) -> bool:
+    def _any_decided(self, rules: CompiledTable, allow: bool) -> bool:
         """Tell whether a sample URL of some rule is decided as that rule says: ``allow`` or not.
 
         If it is disallowed, ``closing`` becomes the rule that decides. Samples are the pattern with
@@ -406,7 +407,7 @@ class Reader:
                         return True
         return False
 
-    def _is_decided(self, rules: Ruleset, rule: int, way: int, allow: bool) -> bool:
+    def _is_decided(self, rules: CompiledTable, rule: int, way: int, allow: bool) -> bool:
         """Tell whether a sample URL of a rule is allowed, or disallowed."""
         if way == 1 and rules.is_anchored(rule):
             return False
@@ -420,11 +421,11 @@ class Reader:
             self.closing = number
         return True
 
-    def _is_rest_open(self, rules: Ruleset) -> bool:
+    def _is_rest_open(self, rules: CompiledTable) -> bool:
         """Tell whether no rule matches a sample URL."""
         return rules.best_of_all(_REST, _REST_SIZE) == _matcher.UNMATCHED
 
-    def _write_sample(self, rules: Ruleset, rule: int, way: int) -> int:
+    def _write_sample(self, rules: CompiledTable, rule: int, way: int) -> int:
         """Write a sample path and return its size; 0 if it is invalid, or that of /robots.txt."""
         start = _matcher.start_of(rules, rule)
         end = start + _matcher.size_of(rules, rule)

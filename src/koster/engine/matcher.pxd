@@ -23,7 +23,7 @@ cdef int* _kind_bits()
 @cython.no_gc
 cdef class RuleTable:
     cdef int paths, count, bits
-    cdef bint unmatched_allowed, is_settled
+    cdef bint unmatched_allowed
     cdef long long* keys
     cdef int* places
     cdef int* rules
@@ -32,6 +32,9 @@ cdef class RuleTable:
     cdef int* starts
     cdef long long* slots
     cdef Trie trie
+
+    cdef int clear(self) except -1
+    cdef Py_ssize_t allocated(self) noexcept
 
 
 cdef int paths_of(int url_path, int escapes, bint exempt) noexcept nogil

@@ -2,8 +2,7 @@
 
 Reads the rules of one agent, in canonical form and ranked: in every dialect, the matching rule of
 the highest rank decides. RFC 9309 §2.2.2: the longest match, and Allow on a tie. `RuleTable` says
-where the rules are: `ruleset` fills it, and `koster.Rules` is one, so that a decision reads one
-place less (``make bench``, decisions in turns).
+where the rules are: `compiler` and `packing` make one.
 
 `rule_for` and its callees use no Python objects: bytes in, the number of a rule out, so that
 many URLs can be decided without the interpreter lock.
@@ -117,14 +116,19 @@ class RuleTable:
     (`wildcards.link`). Many rules have an index instead of ``keys``: ``slots`` in buckets, of which
     number n starts at ``starts[n]`` (``bits`` is that of their number), or, if too many rules begin
     alike, in the nodes of a ``trie``. Without a match, a URL is ``unmatched_allowed``.
-    ``is_settled`` tells whether the rules stay where they are.
+
+    Several threads read a table at once, and whoever reads it holds a reference: once its maker
+    has returned it, nothing in it changes, and its memory is freed with it.
     """
 
     def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Make a table without rules."""
         self.paths = 0
         self.count = 0
         self.unmatched_allowed = True
-        self.is_settled = False
         self.keys = _memory.no_longs()
         self.places = _memory.no_integers()
         self.rules = _memory.no_integers()
@@ -134,6 +138,10 @@ class RuleTable:
         self.slots = _memory.no_longs()
         self.starts = _memory.no_integers()
         self.trie: Trie | None = None
+
+    def allocated(self) -> int:
+        """Return the size of the rules and their index in memory, in bytes."""
+        return 0
 
 
 def paths_of(url_path: int, escapes: int, exempt: bool) -> int:

@@ -27,7 +27,6 @@ cdef class Packed(RuleTable):
     cdef Arena arena
     cdef Py_ssize_t start, shared_bytes
 
-    cdef Py_ssize_t allocated(self) noexcept
     @cython.locals(words=int, rule=int, size=Py_ssize_t, arena=Arena)
     cdef bint reserve(self, RuleTable table) except -1
     cdef bint has_keys(self) noexcept nogil

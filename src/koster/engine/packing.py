@@ -1,10 +1,10 @@
 """Packing: the rules of one agent in one block of memory, for many decisions.
 
-Takes a `RuleTable` whose integers are in order, returns one that `matcher` reads faster. A decision
+Takes a `RuleTable`, returns one that `matcher` reads faster. A decision
 about a site that was not asked for a while waits for memory more than it computes (``make bench``,
 decisions in turns): a key excludes most rules, the pattern of a rule is behind it, and small blocks
-of many sites are in few pages of memory. The old table stays as it is, because another thread may
-read it.
+of many sites are in few pages of memory. The old table stays as it is: another thread, a signal
+handler or a finalizer may read it.
 """
 
 from __future__ import annotations
@@ -224,7 +224,7 @@ class Packed(RuleTable):
     def _copy(self, table: RuleTable, rule: int, at: int) -> int:
         """Copy a rule and its pattern to integer ``at``; return where the next one goes."""
         self.places[rule] = at
-        source = _matcher.RULE * rule
+        source = _matcher.place(table, rule)
         start = _matcher.start_of(table, rule)
         size = _matcher.size_of(table, rule)
         moved = 4 * (at + _matcher.RULE) - start

@@ -1,7 +1,8 @@
 # cython: binding=False
-"""Rulesets: the compiled rules of one agent, and their place in memory.
+"""Rulesets: the compiled rules of one agent, in a table that is replaced and never changed.
 
-`compiler` adds the rules; `packing` moves them when they are asked often; `matcher` decides.
+`compiler` adds the rules to a `CompiledTable`; `packing` copies them into another table when they
+are asked often; `matcher` decides by either.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..dialects import Reading, Rewrite
     from .memory import Bytes
-    from .packing import Packed
 
 _CANONICAL = int(Escapes.CANONICAL)
 _WILDCARDS = int(Patterns.WILDCARDS)
@@ -52,39 +52,30 @@ class Form:
         self.index_pages = reading.index_pages == IndexPages.DIRECTORY_TOO
 
 
-class Ruleset(RuleTable):
-    """The rules of one agent, and their memory."""
+class CompiledTable(RuleTable):
+    """The rules as `compiler` adds them, in order; it does not change once they are complete.
 
-    def __init__(self, form: Form) -> None:
+    ``used`` are the bytes of ``text`` in use.
+    """
+
+    def prepare(self, form: Form) -> None:
+        """Make a table without rules, to which `compiler` adds some."""
+        self.clear()
         self.form = form
-        self.count = 0
-        self.unmatched_allowed = True
-        self.is_settled = False
-        self.paths = _matcher.paths_of(self.form.url_path, self.form.escapes, self.form.exempt)
-        self.keys = _memory.no_longs()
-        self.places = _memory.no_integers()
-        self.rules = _memory.no_integers()
-        self.links = _memory.no_integers()
-        self.text = _memory.no_buffer()
-        self.bits = 0
-        self.starts = _memory.no_integers()
-        self.slots = _memory.no_longs()
-        self.trie = None
+        self.paths = _matcher.paths_of(form.url_path, form.escapes, form.exempt)
         self.used = 0
         self.longest_run = 0
         self.rules_room = 0
         self.text_room = 0
-        self._lookups = 0
-        self._packed: Packed | None = None
 
     def __dealloc__(self) -> None:
         _memory.release(self.rules)
         _memory.release(self.text)
         _memory.release(self.links)
 
-    def table(self) -> RuleTable:
-        """Return the rules where they are now."""
-        return self if self._packed is None else self._packed
+    def allocated(self) -> int:
+        """Return the size of the rules in memory, in bytes."""
+        return 4 * _matcher.RULE * self.count + self.used + (4 * self.used if self.links else 0)
 
     def byte(self, at: int) -> int:
         """Return a byte of the text."""
@@ -102,11 +93,47 @@ class Ruleset(RuleTable):
         return size == 0 or (size == 1 and self.text[_matcher.start_of(self, rule)] == _SLASH)
 
     def best_of_all(self, path: Bytes, size: int) -> int:
-        """Return the best rule that matches a canonical path, or `matcher.UNMATCHED`.
-
-        For rules that are not packed.
-        """
+        """Return the best rule that matches a canonical path, or `matcher.UNMATCHED`."""
         return _matcher.best_by_scan(self, path, 0, size, 0)
+
+    def link_runs(self) -> bool:
+        """Prepare the search for long literals between stars; tell whether there was memory."""
+        _memory.release(self.links)
+        self.links = _memory.integers(self.used + 1)
+        if not self.links:
+            return False
+        _packing.fill_links(self)
+        return True
+
+
+def new_table(form: Form) -> CompiledTable:
+    """Return a table without rules. A constructor would cost as much as some rules."""
+    table = CompiledTable.__new__(CompiledTable)
+    table.prepare(form)
+    return table
+
+
+def new_ruleset(form: Form, table: RuleTable) -> Ruleset:
+    """Return the ruleset of complete rules."""
+    ruleset = Ruleset.__new__(Ruleset)
+    ruleset.fill(form, table)
+    return ruleset
+
+
+class Ruleset:
+    """The rules of one agent: ``table`` is where they are now.
+
+    A table never changes: what packs the rules replaces it, and the old one lives as long as
+    somebody reads it. So a caller takes the table once, and asks that one. Numbers of rules are
+    the same in all tables.
+    """
+
+    def fill(self, form: Form, table: RuleTable) -> None:
+        """Take complete rules."""
+        self.form = form
+        self.table = table
+        self.is_settled = False
+        self._lookups = 0
 
     def compiled(self) -> list[tuple[bytes, int, int, bool, bool, int, int]]:
         """Return for each rule what the analysis needs.
@@ -117,7 +144,7 @@ class Ruleset(RuleTable):
         the highest that matches decides; and its row in the file, see `Selection.rule`.
         """
         found = []
-        table = self.table()
+        table = self.table
         for rule in range(table.count):
             at = _matcher.place(table, rule)
             start = table.rules[at + _matcher.START]
@@ -134,10 +161,10 @@ class Ruleset(RuleTable):
 
     def has_same_rules(self, other: Ruleset) -> bool:
         """Tell whether `compiled` returns the same for other rules."""
-        if self.count != other.count:
+        first, second = self.table, other.table
+        if first.count != second.count:
             return False
-        first, second = self.table(), other.table()
-        for rule in range(self.count):
+        for rule in range(first.count):
             one = _matcher.place(first, rule)
             two = _matcher.place(second, rule)
             start = first.rules[one + _matcher.START]
@@ -166,52 +193,30 @@ class Ruleset(RuleTable):
         _memory.release(path)
         return found
 
-    def allocated(self) -> int:
-        """Return the size of the rules and their index in memory, in bytes."""
-        if self._packed is not None:
-            return self._packed.allocated()
-        total = 4 * _matcher.RULE * self.count + self.used
-        if self.links:
-            total += 4 * self.used
-        return total
-
     def count_lookup(self) -> None:
         """Count a lookup; after some of them, pack the rules."""
         if not self.is_settled:
             self._lookups += 1
+            table = self.table
             if self._lookups >= (
-                LOOKUPS_BEFORE_PACKING if self.count < _LARGE else _LOOKUPS_IF_LARGE
+                LOOKUPS_BEFORE_PACKING if table.count < _LARGE else _LOOKUPS_IF_LARGE
             ):
-                if self.count:
-                    self._pack()
+                packed = _packing.packed(table) if table.count else None
+                # Without memory, all stays as it is. Another thread may pack the same rules: each
+                # table of them is as good.
+                if packed is not None:
+                    self.table = packed
                 self.is_settled = True
 
     def number_for(self, url: str) -> int:
         """Return the number of the rule that decides about a URL; see `matcher.find`."""
         self.count_lookup()
-        return _matcher.find(url, self.table())
+        return _matcher.find(url, self.table)
 
     def expect_lookups(self, lookups: int) -> None:
         """Prepare for this many lookups."""
         for _ in range(min(lookups, _LOOKUPS_IF_LARGE)):
             self.count_lookup()
-
-    def link_runs(self) -> bool:
-        """Prepare the search for long literals between stars; tell whether there was memory."""
-        _memory.release(self.links)
-        self.links = _memory.integers(self.used + 1)
-        if not self.links:
-            return False
-        _packing.fill_links(self)
-        return True
-
-    def _pack(self) -> None:
-        """Replace the table with a packed one. Without memory, all stays as it is."""
-        self._packed = _packing.packed(self)
-        if self._packed is not None:
-            self.rules = _memory.released(self.rules)
-            self.links = _memory.released(self.links)
-            self.text = _memory.released_buffer(self.text)
 
 
 def pattern_bytes(pattern: bytes) -> int:

@@ -1,8 +1,8 @@
 cimport cython
-from koster.engine cimport compiler as _compiler, user_agents as _user_agents
+from koster.engine cimport compiler as _compiler, ruleset as _ruleset, user_agents as _user_agents
 from koster.engine.document cimport File, Plan
 from koster.engine.rows cimport Rows
-from koster.engine.ruleset cimport Ruleset
+from koster.engine.ruleset cimport CompiledTable, Ruleset
 
 cdef int _ALLOW, _DISALLOW
 
@@ -26,6 +26,7 @@ cdef class Selection:
 
     @cython.locals(plan=Plan)
     cdef int choose(self, File file, tuple agents) except -1
+    @cython.locals(table=CompiledTable)
     cdef int compile(self) except -1
     cdef bint is_named(self) except -1
     cdef object group(self, int number)

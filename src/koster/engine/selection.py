@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from ..model import Directive
 from . import compiler as _compiler
+from . import ruleset as _ruleset
 from . import user_agents as _user_agents
-from .ruleset import Ruleset
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..dialects import Reading
     from ..model import Group, Rule
     from .document import File
+    from .ruleset import Ruleset
 
 _ALLOW = Directive.ALLOW.code
 _DISALLOW = Directive.DISALLOW.code
@@ -82,8 +83,9 @@ class Selection:
         """Compile the rules of the groups."""
         file = self.file
         form = file.form(self.chosen[0]) if self.chosen else file.plan.forms[0]
-        self.ruleset: Ruleset = Ruleset(form)
-        _compiler.add_groups(self.ruleset, file.data, file.rows, file.groups, self.chosen)
+        table = _ruleset.new_table(form)
+        _compiler.add_groups(table, file.data, file.rows, file.groups, self.chosen)
+        self.ruleset: Ruleset = _ruleset.new_ruleset(form, table)
 
     def is_named(self) -> bool:
         """Tell whether a group names the agent."""
@@ -160,7 +162,7 @@ class Selection:
 
     def unmatched_allowed(self) -> bool:
         """Tell whether a URL that no rule matches is allowed."""
-        return self.ruleset.unmatched_allowed
+        return self.ruleset.table.unmatched_allowed
 
     def compiled_rules(self) -> list[tuple[bytes, int, int, bool, bool, int, int]]:
         """Return the compiled rules, by number; see `Ruleset.compiled`."""

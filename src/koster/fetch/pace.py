@@ -99,31 +99,36 @@ class Pacer:
         self._monotonic = monotonic
         self._turns: dict[str, _Turn] = {}
         self._limit = _MAX_TURNS
-        self._lock = threading.Lock()
+        # Held for two steps only, and never while something else is waited for.
+        self._lock = threading.RLock()
         at_fork(in_child=self._reset_after_fork)
 
     def _reset_after_fork(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
     def __len__(self) -> int:
         return len(self._turns)
 
     def turn(self, key: str, rules: Rules, now: datetime) -> float:
         """Take the turn and return 0, or return the seconds after which to try again."""
+        last = self._turns.get(key)
+        due = self._due(last, rules, now)
+        if due > now:
+            return (due - now).total_seconds()
+        turn = _Turn(self._monotonic(), now, 0.0, interval(rules, now, 0.0, self._default))
         with self._lock:
-            due = self._due(key, rules, now)
-            if due > now:
-                return (due - now).total_seconds()
-            pause = interval(rules, now, 0.0, self._default)
-            self._turns[key] = _Turn(self._monotonic(), now, 0.0, pause)
-            if len(self._turns) > self._limit:
-                self._discard_expired()
+            is_taken = self._turns.get(key) is not last
+            if not is_taken:
+                self._turns[key] = turn
+        if is_taken:
+            return self.turn(key, rules, now)
+        if len(self._turns) > self._limit:
+            self._discard_expired()
         return 0.0
 
     def next_request(self, key: str, rules: Rules, now: datetime) -> datetime:
         """Return when the next turn is due, without taking it."""
-        with self._lock:
-            return self._due(key, rules, now)
+        return self._due(self._turns.get(key), rules, now)
 
     def took(self, key: str, seconds: float) -> None:
         """Record how many seconds the request of the last turn took.
@@ -132,13 +137,11 @@ class Pacer:
             ValueError: ``seconds`` is not a finite number of at least 0.
         """
         validate_seconds(seconds)
-        with self._lock:
-            turn = self._turns.get(key)
-            if turn is not None:
-                turn.seconds = seconds
-
-    def _due(self, key: str, rules: Rules, now: datetime) -> datetime:
         turn = self._turns.get(key)
+        if turn is not None:
+            turn.seconds = seconds
+
+    def _due(self, turn: _Turn | None, rules: Rules, now: datetime) -> datetime:
         last = None
         if turn is not None:
             elapsed = self._monotonic() - turn.began
@@ -153,5 +156,5 @@ class Pacer:
         for key, turn in list(self._turns.items()):
             pause = max(turn.interval, self._default.interval(turn.seconds), _MIN_MEMORY)
             if now - turn.began > pause:
-                del self._turns[key]
+                self._turns.pop(key, None)
         self._limit = max(_MAX_TURNS, 2 * len(self._turns))

@@ -216,21 +216,38 @@ class RobotsClient(Client):
 
 
 class _Locks:
-    """Locks by name, in FIFO order; a name's lock exists only while it is in use."""
+    """Locks by name, in FIFO order; a name's lock exists only while it is in use.
+
+    Who holds one takes the locks of an HTTP library and of a cache, too, so each thread holds one
+    at most: what a signal handler or a finalizer asks meanwhile would wait for its own thread.
+    """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._queues: dict[str, deque[threading.Lock]] = {}
+        self._threads: set[int] = set()
         at_fork(in_child=self._reset_after_fork)
 
     def _reset_after_fork(self) -> None:
         """Discard the locks of the parent's threads, in a child process."""
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._queues = {}
+        self._threads = set()
 
     @contextmanager
     def hold(self, name: str, until: float = math.inf) -> Iterator[bool]:
-        """Hold a name's lock; False if it is not free before ``until`` (monotonic)."""
+        """Hold a name's lock; False if it is not free before ``until`` (monotonic).
+
+        Raises:
+            RuntimeError: this thread holds a lock, or waits for one.
+        """
+        thread = threading.get_ident()
+        if thread in self._threads:
+            raise RuntimeError(
+                f"this thread is already waiting for a robots.txt or a turn: {name} must be asked "
+                "from another thread (a signal handler or a finalizer can use client.cached)"
+            )
+        self._threads.add(thread)
         own = threading.Lock()
         own.acquire()
         with self._lock:
@@ -250,3 +267,4 @@ class _Locks:
                 # In a child process, the queue may be the parent's.
                 if not queue and self._queues.get(name) is queue:
                     del self._queues[name]
+            self._threads.discard(thread)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import enum
 import re
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from .._asking import file_of
 from .._contents import is_binary, is_page, wide_charset
+from .._lazy import cached_property
 from .._version import DOCS
 from .._wording import truncated
 from ..analysis import Budget, Classification, WholeFile

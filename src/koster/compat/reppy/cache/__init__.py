@@ -27,20 +27,29 @@ class ExpiringObject:
 
     def __init__(self, factory: Callable[[], tuple[float, Any]]) -> None:
         self.factory = factory
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
         self.obj: Any = None
         self.expires: float = 0
         self.exception: BaseException | None = None
+        self._is_making = False
         at_fork(in_child=self._reset_after_fork)
 
     def _reset_after_fork(self) -> None:
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
+        self._is_making = False
 
     def get(self) -> Any:
         """Return the object, or raise the cached exception."""
         with self.lock:
             if self.obj is None or time.time() >= self.expires:
-                self.expires, self.obj = self.factory()
+                if self._is_making:
+                    # A signal handler or a finalizer: it would wait for its own thread.
+                    raise RuntimeError("this thread is already fetching this robots.txt")
+                self._is_making = True
+                try:
+                    self.expires, self.obj = self.factory()
+                finally:
+                    self._is_making = False
                 self.exception = self.obj if isinstance(self.obj, BaseException) else None
         if self.exception is not None:
             raise self.exception
@@ -79,11 +88,11 @@ class BaseCache:
         self.capacity = capacity
         self.args = args
         self.kwargs = kwargs
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         at_fork(in_child=self._reset_after_fork)
 
     def _reset_after_fork(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
     def get(self, url: str) -> Any:
         """Return the object for the site of a URL."""

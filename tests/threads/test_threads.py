@@ -1,0 +1,43 @@
+"""Threads, signal handlers and finalizers that ask the same objects get the right answers."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import koster
+
+HERE = Path(__file__).parent
+#: For each subject; `make test-faults` takes five.
+SECONDS = os.environ.get("KOSTER_THREAD_SECONDS", "0.2")
+
+needs_signals = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no timer signals")
+
+
+@needs_signals
+@pytest.mark.parametrize(
+    "kind", ["robots", "rules", "outcome", "client", "tools", "kernel", "facades"]
+)
+def test_threads_share_objects(kind: str) -> None:
+    command = [sys.executable, str(HERE / "hammer.py"), "--seconds", SECONDS, kind]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-500:] + done.stderr[-5000:]
+    assert done.stdout.count("\n") >= 4
+
+
+def test_files_and_rules_are_made_once() -> None:
+    """Another thread may be in the middle of a question."""
+    robots = koster.parse("User-agent: *\nDisallow: /")
+    rules = robots.rules_for("x")
+    with pytest.raises(TypeError, match=r"^a RobotsTxt does not change: make another one$"):
+        robots.__init__("")  # type: ignore[misc]
+    with pytest.raises(TypeError, match=r"^the rules of a crawler do not change: call rules_for"):
+        rules.__init__(robots, "y")  # type: ignore[misc]
+    assert not robots.allowed("/", "x")
+    assert not rules.allowed("/")
+    assert koster.Rules(robots, "x").allowed("/") is False
+    assert koster.RobotsTxt("").allowed("/", "x")
