@@ -1,5 +1,6 @@
 # make run    show the main job on a robots.txt
 # make test   style, types, layers, and tests, compiled and as plain Python
+# make ledger  which answers changed since they were recorded? A minute; ACCEPT=1 records them
 # make test-all  the tests of real files, with all files, and of random examples, with new ones
 # make wheel  build the wheel and the source distribution into dist, install the wheel and run it
 # make test-packaging  test the wheel and the source distribution
@@ -44,7 +45,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # Where it is set, each process of pytest compiles all tests anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: sync man run test test-all test-packaging test-spark test-service docs test-docs pictures lint compat differential bench \
+.PHONY: sync man run test ledger test-all test-packaging test-spark test-service docs test-docs pictures lint compat differential bench \
   wheel constraints clean test-faults fuzz sanitize coverage mutation matrix conformance-suite
 
 run: $(VENV)/compiled
@@ -53,6 +54,9 @@ run: $(VENV)/compiled
 test: lint
 	KOSTER_PURE=0 $(PYTEST)
 	KOSTER_PURE=1 $(PYTEST) -m 'not any_mode'
+
+ledger: $(VENV)/dev $(VENV)/compiled
+	@KOSTER_PURE=0 $(BIN)/python -m tools.ledger $(if $(ACCEPT),--accept)
 
 test-all: lint
 	KOSTER_TEST_EVERYTHING=1 KOSTER_PURE=0 $(PYTEST)
