@@ -125,6 +125,6 @@ def test_killed_workers(run: Run) -> None:
 def _is_worker(pid: int) -> bool:
     """Return whether a process is a worker."""
     try:
-        return b"_worker.main" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        return b"koster.bulk._worker" in Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
         return False

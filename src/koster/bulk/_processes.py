@@ -18,6 +18,7 @@ from collections import deque
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+from .._own_process import command_of
 from ._shards import ShardReport
 from ._worker import INTERVAL
 
@@ -173,12 +174,8 @@ class _Worker:
     task: Task
 
     def __init__(self, messages: queue.SimpleQueue[tuple[_Worker, Any]]) -> None:
-        # For programs, too, that find koster by their own changes of the path.
-        code = (
-            f"import sys; sys.path[:] = {[*map(str, sys.path)]}\nfrom {__package__} import _worker"
-        )
         self.process = subprocess.Popen(  # noqa: S603 - this interpreter
-            [sys.executable, "-c", f"{code}; _worker.main()"],
+            command_of(f"{__package__}._worker"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import pickle
 import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import anyio
 from anyio.streams.buffered import BufferedByteReceiveStream
 
+from .._own_process import command_of
 from ..worker.loop import SIZE
 
 if TYPE_CHECKING:
     from anyio.abc import ByteSendStream, Process
-
-_COMMAND = [sys.executable, "-m", "koster.worker"]
 
 #: Seconds for a process to start.
 _START_TIMEOUT = 60.0
@@ -45,12 +42,10 @@ class Worker:
         try:
             with anyio.fail_after(_START_TIMEOUT):
                 self._process = await anyio.open_process(
-                    _COMMAND,
+                    command_of("koster.worker.loop"),
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=None,
-                    # The same module search path as this process.
-                    env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
                     # Only the server receives the terminal's signals.
                     start_new_session=True,
                 )
