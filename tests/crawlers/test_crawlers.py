@@ -171,7 +171,8 @@ def test_chain(token: str, fallbacks: tuple[str, ...]) -> None:
     assert cell == {"agent": token, "written": False, "effective": "all", "line": 5}
     (decided,) = koster.bulk.decide(pa.array([body]), "/a", token).to_pylist()
     assert decided["line"] == 5
-    (record,) = answers.decision_records(robots, [token], ["/a"])
+    answer = answers.decide(10_000, body.encode(), "RFC9309", [token], ["/a"])
+    (record,) = json.loads(answer)["decisions"]
     assert (record["agent"], record["allowed"], record["falls_back_to"]) == (token, False, fallback)
 
 

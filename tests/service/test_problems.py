@@ -125,8 +125,8 @@ def test_many_keys_and_parameters_take_little_time(api: httpx2.Client) -> None:
     problem(answer, 422, "invalid")
     for nested in (b"[" + b"[]," * 300_000 + b"0]", b"[" + b"{}," * 300_000 + b"0]"):
         answer = api.post("/v1/decide", content=nested, headers=headers)
-        assert "arrays, objects or strings" in problem(answer, 422, "invalid")["detail"]
-    query = "&".join(map(str, range(6_000)))
+        assert "20,000 values" in problem(answer, 422, "invalid")["detail"]
+    query = "&".join(map(str, range(3_000)))
     problem_body = problem(api.get(f"/v1/check?{query}"), 422, "invalid")
     assert problem_body["detail"] == "more than 20 parameters"
 

@@ -198,24 +198,26 @@ import json, random, sys
 from koster.worker import answers
 from koster.worker import loop
 chance = random.Random(1)
+LIMIT = 1 << 20
 files = [open(path, "rb").read() for path in sys.argv[1:]]
 def all_answers():
     results = []
     for body in files:
-        results.append(answers.lint(body, ["RFC9309", "GOOGLE"]))
-        results.append(answers.audit_crawlers(body, "RFC9309"))
-        results.append(answers.disagree(body, "RFC9309", ["MK1996", "GOOGLE", "EXTENDED2"], ["*"]))
+        results.append(answers.lint(LIMIT, body, ["RFC9309", "GOOGLE"]).decode())
+        results.append(answers.audit_crawlers(LIMIT, body, "RFC9309").decode())
+        dialects = ["MK1996", "GOOGLE", "EXTENDED2"]
+        results.append(answers.disagree(LIMIT, body, "RFC9309", dialects, ["*"]).decode())
     return results
 timeouts = 0
 while timeouts < 30:
     for body in files:
         seconds = chance.uniform(0.0005, 0.02)
-        result = loop.run("lint", (body, ["RFC9309", "GOOGLE"]), seconds, 9)
+        result = loop.run("lint", (LIMIT, body, ["RFC9309", "GOOGLE"]), seconds, 9)
         timeouts += result[0] == loop.TIMED_OUT
-        arguments = body, "GOOGLE", ["MK1994"], ["x"]
+        arguments = LIMIT, body, "GOOGLE", ["MK1994"], ["x"]
         result = loop.run("disagree", arguments, 9, seconds)
         timeouts += result[0] == loop.TIMED_OUT
-        loop.run("audit_crawlers", (body, "GOOGLE"), seconds, 9)
+        loop.run("audit_crawlers", (LIMIT, body, "GOOGLE"), seconds, 9)
 print(json.dumps(all_answers()))
 """
 

@@ -59,6 +59,9 @@ class AsyncRobotsClient(Client):
     a client with one then raises `RuntimeError` when it has to fetch.
     """
 
+    #: `koster serve` has its own.
+    _state_type: type[ClientState] = ClientState
+
     def __init__(
         self,
         user_agent: str,
@@ -84,7 +87,7 @@ class AsyncRobotsClient(Client):
     ) -> None:
         network = NetworkSettings(guard, proxy, trust_env, verify, cert)
         check_arguments(network, http, transport, at_once if isinstance(at_once, int) else 1)
-        self._state = ClientState(
+        self._state = self._state_type(
             user_agent, agent, dialect, timeout, headers, cache, on_event, clock, unreachable
         )
         self._cached_site = self._cached_site_in_loop

@@ -11,13 +11,28 @@ from typing import TYPE_CHECKING, Any
 from ..model import text_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import TypeAlias
+
     from ..access import Outcome
     from ..analysis import Difference, Disagreement
-    from ..audit import Audit
+    from ..audit import Audit, Row, Verdict
     from ..crawlers import Crawler
     from ..diff import Comparison, Setting
+    from ..directives import Preference
     from ..lint import Edit, Finding
     from ..model import Decision
+
+    #: Returns the records of items, made by a function.
+    Many: TypeAlias = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]
+
+
+def _all(function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+    return list(map(function, items))
+
+
+def _itself(item: Any) -> Any:
+    return item
 
 
 def of_decision(decision: Decision) -> dict[str, Any]:
@@ -83,21 +98,21 @@ def _of_edit(edit: Edit) -> dict[str, Any]:
     return {"start": edit.start, "end": edit.end, "text": text_of(edit.replacement)}
 
 
-def of_comparison(comparison: Comparison) -> dict[str, Any]:
-    """Return the differences between two files."""
+def of_comparison(comparison: Comparison, many: Many = _all) -> dict[str, Any]:
+    """Return the differences between two files; ``many`` makes each list."""
     return {
         "decides_alike": comparison.decides_alike,
         "proved": comparison.is_proved,
         "changes": [
             {
-                "agents": list(change.agents),
+                "agents": many(_itself, change.agents),
                 "proved": change.differences.is_proved,
-                "differences": [of_difference(each) for each in change.differences.found],
-                "settings": [_of_setting(each) for each in change.settings],
+                "differences": many(of_difference, change.differences.found),
+                "settings": many(_of_setting, change.settings),
             }
             for change in comparison.changes
         ],
-        "settings": [_of_setting(each) for each in comparison.settings],
+        "settings": many(_of_setting, comparison.settings),
     }
 
 
@@ -115,62 +130,65 @@ def _of_setting(setting: Setting) -> dict[str, Any]:
     return {"name": setting.name, "before": list(setting.before), "after": list(setting.after)}
 
 
-def of_disagreement(each: Disagreement) -> dict[str, Any]:
-    """Return the differences of a dialect for an agent."""
+def of_disagreement(each: Disagreement, many: Many = _all) -> dict[str, Any]:
+    """Return the differences of a dialect for an agent; ``many`` makes their list."""
     return {
         "agent": each.agent,
         "dialect": each.dialect.name,
         "proved": each.differences.is_proved,
-        "differences": [of_difference(found) for found in each.differences.found],
+        "differences": many(of_difference, each.differences.found),
     }
 
 
-def of_audit(audit: Audit) -> dict[str, Any]:
-    """Return an audit: what known crawlers may fetch."""
+def of_audit(audit: Audit, many: Many = _all) -> dict[str, Any]:
+    """Return an audit: what known crawlers may fetch; ``many`` makes each list."""
     return {
-        "overview": [
-            {
-                "label": row.label,
-                "purposes": [purpose.value for purpose in row.purposes],
-                "disallowed": row.extent.value,
-                "text": row.text,
-            }
-            for row in audit.overview
-        ],
-        "crawlers": [
-            {
-                "token": each.crawler.token,
-                "operator": each.crawler.operator,
-                "purpose": each.crawler.purpose.value,
-                "purposes": [purpose.value for purpose in each.crawler.purposes],
-                "obeys": each.crawler.obeys.value,
-                "source": each.crawler.source,
-                "checked": each.crawler.checked,
-                "disallowed": each.extent.value,
-                "access": each.access,
-                "how": each.how,
-                "named": each.is_named,
-                "falls_back_to": each.falls_back_to,
-                "line": each.rule.line if each.rule else None,
-                "rule": str(each.rule) if each.rule else None,
-                "closing": each.closing,
-                "url": each.url,
-                "proved": each.is_proved,
-            }
-            for each in audit.verdicts
-        ],
-        "preferences": [
-            {
-                "directive": str(each.directive),
-                "key": each.key,
-                "value": each.value,
-                "path": each.pattern,
-                "line": each.line,
-            }
-            for each in audit.preferences
-        ],
-        "licenses": list(audit.licenses),
-        "sitemaps": list(audit.sitemaps),
+        "overview": many(_of_row, audit.overview),
+        "crawlers": many(_of_verdict, audit.verdicts),
+        "preferences": many(_of_preference, audit.preferences),
+        "licenses": many(_itself, audit.licenses),
+        "sitemaps": many(_itself, audit.sitemaps),
+    }
+
+
+def _of_row(row: Row) -> dict[str, Any]:
+    return {
+        "label": row.label,
+        "purposes": [purpose.value for purpose in row.purposes],
+        "disallowed": row.extent.value,
+        "text": row.text,
+    }
+
+
+def _of_verdict(each: Verdict) -> dict[str, Any]:
+    return {
+        "token": each.crawler.token,
+        "operator": each.crawler.operator,
+        "purpose": each.crawler.purpose.value,
+        "purposes": [purpose.value for purpose in each.crawler.purposes],
+        "obeys": each.crawler.obeys.value,
+        "source": each.crawler.source,
+        "checked": each.crawler.checked,
+        "disallowed": each.extent.value,
+        "access": each.access,
+        "how": each.how,
+        "named": each.is_named,
+        "falls_back_to": each.falls_back_to,
+        "line": each.rule.line if each.rule else None,
+        "rule": str(each.rule) if each.rule else None,
+        "closing": each.closing,
+        "url": each.url,
+        "proved": each.is_proved,
+    }
+
+
+def _of_preference(each: Preference) -> dict[str, Any]:
+    return {
+        "directive": str(each.directive),
+        "key": each.key,
+        "value": each.value,
+        "path": each.pattern,
+        "line": each.line,
     }
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import mimetypes
 import time
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from fastapi import FastAPI, Response
 from fastapi.openapi.utils import get_openapi
@@ -77,6 +78,8 @@ def create_app(settings: Settings | None = None) -> Service:
 class Service(Gate):
     """The ASGI application; a server sets ``state.is_stopping`` when it stops."""
 
+    _schema: ClassVar[dict[str, Any] | None] = None
+
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.state = State()
@@ -87,6 +90,8 @@ class Service(Gate):
 
         @asynccontextmanager
         async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+            self._prepare()
+            sites.open()
             await workers.start()
             try:
                 yield
@@ -107,14 +112,22 @@ class Service(Gate):
             redoc_url=None,
         )
         self.api.openapi = self._openapi  # type: ignore[method-assign]
+        self.api.state.read_json = workers.read_json
         _problems.install(self.api)
         _api.add_routes(self.api, _api.Api(settings, self.state, sites, workers, metrics))
         self._add_metrics(metrics)
         self._add_page()
-        super().__init__(self.api, settings.max_body, limit, metrics, self.state)
+        super().__init__(self.api, settings, limit, metrics, self.state)
+
+    def _prepare(self) -> None:
+        """Do what would otherwise hold up the first requests."""
+        _api.prepare()
+        self._openapi()
+        mimetypes.init()
 
     def _openapi(self) -> dict[str, Any]:
-        if self.api.openapi_schema is None:
+        """Return the OpenAPI document, the same for every service."""
+        if Service._schema is None:
             schema = get_openapi(
                 title=self.api.title,
                 version=self.api.version,
@@ -122,8 +135,8 @@ class Service(Gate):
                 routes=self.api.routes,
             )
             schema["components"]["schemas"]["Problem"] = _PROBLEM_SCHEMA
-            self.api.openapi_schema = schema
-        return self.api.openapi_schema
+            Service._schema = schema
+        return Service._schema
 
     def _add_metrics(self, metrics: _metrics.Metrics) -> None:
 
@@ -135,7 +148,7 @@ class Service(Gate):
             responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
         )
         async def metrics_page() -> Response:
-            return Response(metrics.page(), media_type=_metrics.MEDIA_TYPE)
+            return Response(await metrics.page(), media_type=_metrics.MEDIA_TYPE)
 
     def _add_page(self) -> None:
 

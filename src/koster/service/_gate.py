@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
+from ..worker.refusals import answer_too_large
 from . import _problems
 from ._log import log
-from ._problems import Problem, body_too_large, rate_limited, response_too_large, stopping
+from ._problems import Problem, body_too_large, not_found, of_refusal, rate_limited, stopping
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, MutableMapping
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from ._limits import RateLimit
     from ._metrics import Metrics
+    from ._settings import Settings
 
     Message: TypeAlias = MutableMapping[str, Any]
     Receive: TypeAlias = Callable[[], Awaitable[Message]]
@@ -59,10 +61,13 @@ _PAGE_HEADERS = [
 MONITORING_PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
 
 #: Maximum bytes of an API response, unless request bodies may be larger.
-MAX_RESPONSE = 1 << 20
+_MAX_RESPONSE = 1 << 20
 
 #: Methods with their own metrics label: clients may send any token.
-_METHODS = frozenset({"GET", "POST", "HEAD", "OPTIONS", "PUT", "DELETE", "PATCH"})
+_METHODS = frozenset({"GET", "POST", "HEAD"})
+
+#: Characters of a path: no route has more.
+_MAX_PATH = 1_000
 
 #: Query parameters: even unknown ones cost time.
 _MAX_PARAMETERS = 20
@@ -71,6 +76,11 @@ _MAX_PARAMETERS = 20
 _MAX_DRAINED = 32 << 20
 #: Seconds for reading a rejected body.
 _DRAIN_SECONDS = 5.0
+
+
+def max_response(settings: Settings) -> int:
+    """Return the maximum bytes of an answer."""
+    return max(settings.max_body, _MAX_RESPONSE)
 
 
 class State:
@@ -84,11 +94,11 @@ class Gate:
     """The ASGI middleware; see the module."""
 
     def __init__(
-        self, app: App, max_body: int, limit: RateLimit, metrics: Metrics, state: State
+        self, app: App, settings: Settings, limit: RateLimit, metrics: Metrics, state: State
     ) -> None:
         self._app = app
-        self._max_body = max_body
-        self._max_response = max(max_body, MAX_RESPONSE)
+        self._max_body = settings.max_body
+        self._max_response = max_response(settings)
         self._limit = limit
         self._metrics = metrics
         self._state = state
@@ -152,6 +162,8 @@ class Gate:
             wait = self._limit.take(client[0] if client else "", 1)
             if wait:
                 return too_many_requests(wait)
+        if len(scope["path"]) > _MAX_PATH:
+            return not_found()
         if scope["query_string"].count(b"&") > _MAX_PARAMETERS:
             return Problem(422, "invalid", f"more than {_MAX_PARAMETERS} parameters")
         if not declared.isdigit() or int(declared) > self._max_body:
@@ -197,7 +209,7 @@ class _Response:
             return
         if self._path.startswith("/v1/") and _declared_length(message) > self._max_bytes:
             self._is_replaced = True
-            message, body = _asgi_messages(response_too_large(self._max_bytes))
+            message, body = _asgi_messages(of_refusal(answer_too_large(self._max_bytes)))
         self.status = message["status"]
         self._add_headers(message)
         await self._send(message)

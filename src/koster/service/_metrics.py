@@ -6,6 +6,7 @@ import math
 import time
 from typing import TYPE_CHECKING
 
+import anyio.lowlevel
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
     CollectorRegistry,
@@ -19,6 +20,10 @@ from prometheus_client import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prometheus_client.metrics_core import Metric
+
     from ..fetch import Event
 
 MEDIA_TYPE = CONTENT_TYPE_LATEST
@@ -128,9 +133,25 @@ class Metrics:
         seconds = event.attributes["koster.fetch.duration"]
         self._fetch_seconds.observe(float(str(seconds)))
 
-    def page(self) -> bytes:
+    async def page(self) -> bytes:
         """Return the metrics in Prometheus format, updated at most once a second."""
         now = time.monotonic()
         if now - self._page_time >= 1:
-            self._page, self._page_time = generate_latest(self.registry), now
+            self._page_time = now
+            parts = []
+            for each in self.registry.collect():
+                parts.append(generate_latest(_Collected(each)))
+                # Let others have their turn: all together take too long.
+                await anyio.lowlevel.checkpoint()
+            self._page = b"".join(parts)
         return self._page
+
+
+class _Collected(CollectorRegistry):
+    """A registry of one metric, whose values are collected."""
+
+    def __init__(self, metric: Metric) -> None:
+        self._metric = metric
+
+    def collect(self) -> Iterator[Metric]:
+        yield self._metric

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
@@ -19,14 +18,13 @@ if TYPE_CHECKING:
 
     from fastapi import FastAPI
 
+    from ..worker.refusals import RefusedError
+
 MEDIA_TYPE = "application/problem+json"
 
 #: Maximum characters of each text in a problem, and maximum number of errors.
 _MAX_CHARACTERS = 300
 _MAX_ERRORS = 20
-
-#: Maximum number of arrays, objects, and strings (including field names) in a request's JSON.
-_MAX_JSON_ITEMS = 20_000
 
 
 class Problem(Exception):  # noqa: N818 - the standard's name
@@ -100,10 +98,16 @@ def rate_limited(code: str, prefix: str, wait: float) -> Problem:
     return Problem(429, code, f"{prefix}try again in {seconds} s", wait=seconds)
 
 
-def response_too_large(limit: int) -> Problem:
-    """Return the problem that replaces a response over the limit."""
-    detail = f"the response is larger than {limit:,} bytes: send fewer agents or URLs"
-    return Problem(422, "answer-too-large", detail)
+def of_refusal(refusal: RefusedError) -> Problem:
+    """Return the problem of a request that a function of `koster.worker` refused."""
+    detail, pointer = refusal.detail, refusal.pointer
+    errors = [] if pointer is None else [{"detail": detail, "pointer": pointer}]
+    return Problem(refusal.status, refusal.code, detail, errors)
+
+
+def not_found() -> Problem:
+    """Return the problem for an unknown path."""
+    return Problem(404, *_CODES[404])
 
 
 def stopping() -> Problem:
@@ -123,16 +127,11 @@ def too_many_connections(limit: int) -> Problem:
 
 
 class _Request(Request):
-    """A request without duplicate JSON keys, which parsers handle differently."""
+    """A request whose JSON repeats no key, and has few values: see `koster.worker.bodies`."""
 
     async def json(self) -> Any:
         if not hasattr(self, "_json"):
-            body = await self.body()
-            # Parsing them blocks the event loop. A robots.txt in a string rarely has as many.
-            if max(body.count(b"["), body.count(b"{"), body.count(b'"') // 2) > _MAX_JSON_ITEMS:
-                detail = f"the body has more than {_MAX_JSON_ITEMS:,} arrays, objects or strings"
-                raise Problem(422, "invalid", detail)
-            self._json = json.loads(body, object_pairs_hook=_reject_duplicate_keys)
+            self._json = await self.app.state.read_json(self, await self.body())
         return self._json
 
 
@@ -145,20 +144,11 @@ class _Route(APIRoute):
                 return await handler(_Request(request.scope, request.receive))
             except HTTPException as error:
                 # FastAPI wraps exceptions that occur while reading the body.
-                if isinstance(error.__cause__, Problem):
+                if isinstance(error.__cause__, (Problem, RuntimeError)):
                     raise error.__cause__ from None
                 raise
 
         return handle
-
-
-def _reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    result = dict(pairs)
-    if len(result) < len(pairs):
-        counts = Counter(name for name, _ in pairs)
-        duplicate = next(name for name, count in counts.items() if count > 1)
-        raise json.JSONDecodeError(f'duplicate key "{_shorten(duplicate)}"', "", 0)
-    return result
 
 
 #: Codes and details for statuses of the framework.
@@ -207,6 +197,7 @@ _MESSAGES = {
     "missing": "is missing",
     "extra_forbidden": "is unknown",
     "string_type": "must be a string",
+    "string_unicode": "has a lone surrogate",
     "list_type": "must be a list",
     "bool_type": "must be true or false",
     "int_parsing": "must be an integer",
@@ -238,8 +229,6 @@ def _validation_problem(error: RequestValidationError) -> Problem:
     for each in error.errors()[:_MAX_ERRORS]:
         location, *path = each["loc"]
         detail = _detail(each)
-        if each["type"] == "json_invalid":
-            return Problem(400, "not-json", f"the body is not valid JSON: {each['ctx']['error']}")
         if location == "body":
             parts = (str(part).replace("~", "~0").replace("/", "~1") for part in path)
             pointer = "".join(f"/{part}" for part in parts)

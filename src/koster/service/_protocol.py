@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 #: Maximum bytes of a request's head, and of its target (path and query).
 MAX_HEAD = 64 * 1024
-MAX_TARGET = 32 * 1024
+MAX_TARGET = 16 * 1024
+
+#: Maximum number of headers: even unknown ones cost time.
+_MAX_HEADERS = 200
 
 #: Maximum bytes per chunk of a body besides its data.
 _CHUNK_OVERHEAD = 32
@@ -130,10 +133,16 @@ class Protocol(HttpToolsProtocol):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Handle a header; ignore trailers."""
-        if self._is_reading_head:
+        if not self._is_reading_head or self._is_rejected:
+            return
+        # Plus ": " and the line ending.
+        self._fields += len(name) + len(value) + 4
+        # The framework would parse cookies, which nothing reads.
+        if name.lower() != b"cookie":
             super().on_header(name, value)
-            # Plus ": " and the line ending.
-            self._fields += len(name) + len(value) + 4
+        if len(self.headers) > _MAX_HEADERS:
+            detail = f"the request has more than {_MAX_HEADERS} headers"
+            self._reject(Problem(431, "head-too-large", detail))
 
     def on_url(self, url: bytes) -> None:
         """Handle a part of a request's target."""

