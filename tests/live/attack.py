@@ -79,7 +79,7 @@ async def _send_from_all(
 ) -> dict[str, int]:
     codes: list[int] = []
     head = (
-        f"POST /v1/{route} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        f"POST /v1/{route} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         f"Connection: close\r\nContent-Length: {len(body)}\r\n\r\n"
     )
     until = time.monotonic() + seconds

@@ -64,7 +64,7 @@ class LoadClient:
         robots = "User-agent: *\n" + "Disallow: /other\n" * lines + f"Disallow: {url}$\n"
         body = json.dumps({"robots": robots, "agents": [f"Bot{self.name}"], "urls": [url]}).encode()
         head = (
-            "POST /v1/decide HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+            "POST /v1/decide HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
             f"Content-Length: {len(body)}\r\n\r\n"
         )
         return head.encode() + body, url, lines + 2
@@ -183,7 +183,7 @@ def test_stop_waits_for_long_requests() -> None:
     robots = "User-agent: *\n" + "".join(f"Disallow: *{number}*x\n" for number in range(3_000))
     request_body = json.dumps({"robots": robots}).encode()
     head = (
-        b"POST /v1/audit HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        b"POST /v1/audit HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         b"Content-Length: %d\r\n\r\n" % len(request_body)
     )
     with serving.as_command("--rate", 0) as command:
@@ -205,7 +205,7 @@ def test_requests_unfinished_after_the_grace_period_get_503() -> None:
     """One of two endless requests waits for a worker; two more requests are still arriving."""
     request_body = json.dumps({"robots": "User-agent: *\nDisallow: /private/\n" * 100}).encode()
     head = (
-        b"POST /v1/audit HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        b"POST /v1/audit HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         b"Content-Length: %d\r\n\r\n" % len(request_body)
     )
     options = ("--rate", 0, "--grace", 1, "--workers", 1, "--work-timeout", 60)

@@ -72,7 +72,7 @@ def test_log_warning_leaves_out_requests_and_fetches() -> None:
 
 def test_second_ctrl_c_ends_the_grace_period() -> None:
     body = json.dumps({"robots": ""}).encode()
-    head = b"POST /v1/audit HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    head = b"POST /v1/audit HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     with (
         serving.as_command("--grace", 60, "--work-timeout", 60) as command,
         serving.connected(command.url) as connection,

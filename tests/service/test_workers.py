@@ -135,7 +135,7 @@ def test_one_client_cannot_use_all_workers() -> None:
 def test_short_requests_do_not_wait_for_long_ones() -> None:
     """The only worker for long requests is busy, and another long request waits for it."""
     hard = json.dumps({"robots": serving.HARD}).encode()
-    head = b"POST /v1/lint HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    head = b"POST /v1/lint HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     settings = Settings(rate=0, workers=1, work_per_minute=0, work_timeout=60)
     with (
         serving.in_thread(settings) as url,

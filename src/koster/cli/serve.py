@@ -83,6 +83,14 @@ def _check_networks(
     help="Trust X-Forwarded-For of a proxy; *: of any. Repeatable.",
 )
 @click.option(
+    "--host-name",
+    "host_names",
+    multiple=True,
+    metavar="NAME",
+    panel=LISTENING,
+    help="Host name to accept besides localhost. Repeatable.",
+)
+@click.option(
     "--connections",
     type=click.IntRange(1),
     default=1000,
@@ -249,6 +257,7 @@ def serve(
     per_client: int,
     let_through: tuple[str, ...],
     proxies: tuple[str, ...],
+    host_names: tuple[str, ...],
     grace: float,
     log_level: str,
     user_agent: str,
@@ -276,6 +285,7 @@ def serve(
             fetch_proxy=fetch_proxy,
             cache=_cache_path(cache),
             cache_bytes=cache_size * _MIB,
+            host_names=host_names,
             let_through=let_through,
             **({} if workers is None else {"workers": workers}),
         )

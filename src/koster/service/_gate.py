@@ -15,6 +15,7 @@ import anyio
 
 from ..worker.refusals import answer_too_large
 from . import _problems
+from ._hosts import HostCheck, cross_site_rejection
 from ._log import log
 from ._problems import Problem, body_too_large, not_found, of_refusal, rate_limited, stopping
 
@@ -91,7 +92,11 @@ class State:
 
 
 class Gate:
-    """The ASGI middleware; see the module."""
+    """The ASGI middleware; see the module.
+
+    Raises:
+        ValueError: a host name in the settings is invalid.
+    """
 
     def __init__(
         self, app: App, settings: Settings, limit: RateLimit, metrics: Metrics, state: State
@@ -99,6 +104,7 @@ class Gate:
         self._app = app
         self._max_body = settings.max_body
         self._max_response = max_response(settings)
+        self._hosts = HostCheck(settings.host_names)
         self._limit = limit
         self._metrics = metrics
         self._state = state
@@ -157,6 +163,10 @@ class Gate:
 
     def _rejection(self, scope: MutableMapping[str, Any], declared: bytes) -> Problem | None:
         """Return the problem with a request's head, if any; ``declared`` is its Content-Length."""
+        # First: a website must not use up the rate of its visitor.
+        problem = self._hosts.rejection(scope) or cross_site_rejection(scope)
+        if problem is not None:
+            return problem
         client = scope["client"]
         if scope["path"] not in MONITORING_PATHS:
             wait = self._limit.take(client[0] if client else "", 1)

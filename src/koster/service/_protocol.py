@@ -160,12 +160,20 @@ class Protocol(HttpToolsProtocol):
         if problem is not None:
             self._reject(problem)
             return
+        self._use_authority()
         if self._is_spare or self.parser.should_upgrade():
             self._is_last = True
         super().on_headers_complete()
         self._is_reading_head = False
         if self._is_last:
             self.cycle.keep_alive = False
+
+    def _use_authority(self) -> None:
+        """Replace the Host by that of a complete URL in the request line (RFC 9112 §3.2.2)."""
+        if not self.url.startswith(b"/") and b"://" in self.url:
+            authority = self.url.partition(b"://")[2].partition(b"/")[0].partition(b"?")[0]
+            others = [(name, value) for name, value in self.headers if name != b"host"]
+            self.headers[:] = [*others, (b"host", authority)]
 
     def _check_head(self) -> Problem | None:
         if self._fields > MAX_HEAD:

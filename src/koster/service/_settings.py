@@ -35,6 +35,8 @@ class Settings:
         fetch_proxy: The URL of the proxy for fetches. Default: that of the environment.
         cache: A path, ``redis://HOST:PORT/DB``, or None for a cache in memory.
         cache_bytes: Maximum bytes of a cache in a file.
+        host_names: Host names that are accepted besides ``localhost`` and the loopback addresses in
+            requests over loopback. If there are any, other requests must have one of them, too.
         let_through: Networks that the address guard allows, such as ``("10.1.2.0/24",)``.
     """
 
@@ -50,4 +52,5 @@ class Settings:
     fetch_proxy: str | None = None
     cache: str | None = None
     cache_bytes: int = 1 << 30
+    host_names: tuple[str, ...] = ()
     let_through: tuple[str, ...] = ()
