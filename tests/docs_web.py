@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import ssl
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -14,6 +13,7 @@ from typing import Any
 import aiohttp.connector
 import pytest
 import wire
+from server import served
 from support import ROOT
 
 HTML = "<title>A page</title>"
@@ -57,14 +57,13 @@ class _Server(ThreadingHTTPServer):
 
 @contextmanager
 def _serving(pem: tuple[Path, Path] | None) -> Iterator[int]:
-    with _Server(("127.0.0.1", 0), _Handler) as running:
-        if pem:
-            running.socket = wire.server_context(*pem).wrap_socket(
-                running.socket, server_side=True, do_handshake_on_connect=False
-            )
-        threading.Thread(target=running.serve_forever, daemon=True).start()
+    running = _Server(("127.0.0.1", 0), _Handler)
+    if pem:
+        running.socket = wire.server_context(*pem).wrap_socket(
+            running.socket, server_side=True, do_handshake_on_connect=False
+        )
+    with served(running):
         yield running.server_address[1]
-        running.shutdown()
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socketserver import BaseServer
 from typing import Any
 
 
@@ -95,6 +96,19 @@ class _Server(ThreadingHTTPServer):
 
 
 @contextmanager
+def served(server: BaseServer) -> Iterator[None]:
+    """Run a server in a thread, and stop it at once: by default, `shutdown` takes half a second."""
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+@contextmanager
 def running(tls: ssl.SSLContext | None = None) -> Iterator[Site]:
     """Run a server."""
     handler = type("Handler", (_Handler,), {})
@@ -103,14 +117,8 @@ def running(tls: ssl.SSLContext | None = None) -> Iterator[Site]:
         server.socket = tls.wrap_socket(server.socket, server_side=True)
     site = Site(server.server_address[1], scheme="http" if tls is None else "https")
     handler.site = site  # type: ignore[attr-defined]
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
+    with served(server):
         yield site
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 #: Sockets that reserve closed ports, so that no server of another test gets them.

@@ -45,7 +45,7 @@ HARD = _hard()
 @contextlib.contextmanager
 def in_thread(settings: Settings = OPEN, **options: Any) -> Iterator[str]:
     """Run the service in a thread and yield its URL. Monkeypatches of the test apply to it."""
-    _server._DRAINING = 0.05
+    _server._DRAIN_SECONDS = 0.05
     server = create_server(create_app(settings), **options)
     listener = open_listener("127.0.0.1", 0)
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"

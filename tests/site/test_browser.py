@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import http.server
 import re
-import threading
 from collections.abc import Iterator
 from functools import partial
 
 import pytest
 from browsing import AXE, check_axe
 from playwright.sync_api import Browser, Page, expect
+from server import served
 from support import ROOT
 from tools.site.__main__ import VERSION
 
@@ -38,12 +38,11 @@ def over_http() -> Iterator[str]:
         def log_message(self, *_: object) -> None:
             pass
 
-    with http.server.ThreadingHTTPServer(
+    server = http.server.ThreadingHTTPServer(
         ("127.0.0.1", 0), partial(Quiet, directory=SITE.parent)
-    ) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    )
+    with served(server):
         yield f"http://127.0.0.1:{server.server_address[1]}/{VERSION}"
-        server.shutdown()
 
 
 @pytest.fixture(params=["disk", "server"])

@@ -95,10 +95,20 @@ class _Server:
         self._server.daemon_threads = True
         self._server.block_on_close = False
         self.port: int = self._server.server_address[1]
-        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
+        self._is_closed = False
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread.start()
+
+    def _serve(self) -> None:
+        while not self._is_closed:
+            self._server.handle_request()
 
     def close(self) -> None:
-        self._server.shutdown()
+        self._is_closed = True
+        # It waits for a connection. A shutdown of `serve_forever` would wait for its next look.
+        with contextlib.suppress(OSError):
+            socket.create_connection((_HOST, self.port), _TIMEOUT).close()
+        self._thread.join(_TIMEOUT)
         self._server.server_close()
 
 
