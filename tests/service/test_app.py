@@ -80,6 +80,20 @@ def test_health(api: httpx2.Client) -> None:
     assert api.get("/readyz").json()["status"] == "ready"
 
 
+def test_application_without_its_lifespan(site: Site) -> None:
+    """As some test clients run it."""
+    site.robots(body=b"User-agent: *\nDisallow: /a\n")
+
+    async def main() -> httpx2.Response:
+        transport = httpx2.ASGITransport(app=create_app(serving.OPEN))
+        async with httpx2.AsyncClient(transport=transport, base_url="http://app") as client:
+            return await client.get("/v1/check", params={"url": f"{site.url}/a"})
+
+    answer = anyio.run(main)
+    assert answer.status_code == 200
+    assert answer.json()["decision"]["line"] == 2
+
+
 def test_readyz_answers_503_once_the_service_stops() -> None:
     service = create_app()
     service.state.is_stopping = True

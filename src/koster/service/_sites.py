@@ -84,7 +84,7 @@ class Sites:
         self._refetched: LRUCache[str, datetime] = LRUCache(10_000, 10_000, lambda _: 1)
 
     def open(self) -> None:
-        """Create the client of each dialect: reading the certificates takes long."""
+        """Create the clients of all dialects: reading the certificates takes long."""
         self._at_once = anyio.Semaphore(self._settings.fetches)
         tls = httpx2.create_ssl_context()
         for dialect in DIALECTS.values():
@@ -127,6 +127,9 @@ class Sites:
         self, origin: str, dialect: Dialect, max_age: float | None
     ) -> UnreadOutcome:
         """Return a site's outcome; fetch it again if it is too old, and was not just fetched."""
+        if not self._clients:
+            # The application runs without its lifespan.
+            self.open()
         client = self._clients[dialect.statuses]
         outcome = cast("UnreadOutcome", await client.robots(origin))
         if max_age is None:
