@@ -193,6 +193,13 @@ def test_work_time_limit_sends_retry_after() -> None:
             assert post(other, "lint", {"robots": ""})
 
 
+def test_worker_imports_no_clients() -> None:
+    """Nor a web framework: it needs a third of the memory without them."""
+    code = "import sys, koster.worker.loop; print(*sys.modules)"
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert not {b"ssl", b"asyncio", b"pydantic", b"idna"} & {*process.stdout.split()}
+
+
 INTERRUPTED = """
 import json, random, sys
 from koster.worker import answers

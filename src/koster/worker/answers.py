@@ -20,7 +20,6 @@ from ..crawlers import agent_for, known, named
 from ..dialects import dialect_named
 from ..diff import compare
 from ..errors import UrlError
-from ..fetch._hosts import to_ascii
 from ..origins import origin_of
 from ..reports.records import of_audit, of_comparison, of_disagreement, of_finding, of_outcome
 from . import bodies
@@ -163,6 +162,8 @@ def _is_on_site(url: str, origin: str) -> bool:
     """Return whether a URL or path belongs to an origin."""
     if "://" not in url and not url.startswith("//"):
         return True
+    from ..fetch import to_ascii  # noqa: PLC0415 - takes 10 MB
+
     try:
         return str(origin_of(url, to_ascii)) == origin
     except UrlError:
