@@ -1,7 +1,7 @@
 """`cached_property` without a lock.
 
 That of Python 3.11 has one lock for all objects of a class: a signal handler or a finalizer that
-asks in the middle of it waits for another thread, and that one for it. Python 3.12 has none, either.
+asks in the middle of it waits for another thread, and that one for it. Python 3.12 has no lock.
 """
 
 from __future__ import annotations
