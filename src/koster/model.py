@@ -155,6 +155,8 @@ class Reason(enum.StrEnum):
     """No group applies to the crawler, and there is no group for ``*``."""
     ROBOTS_TXT = "robots.txt"
     """/robots.txt itself is always allowed."""
+    URL_TOO_LONG = "URL too long"
+    """The URL is too long to be compared with so many patterns: it is disallowed."""
     UNAVAILABLE = "unavailable"
     """The site has no robots.txt (4xx)."""
     UNREACHABLE = "unreachable"
@@ -216,6 +218,7 @@ _SENTENCES = {
     Reason.NO_RULE: "{verdict}: no rule matches",
     Reason.NO_GROUP: "{verdict}: no group applies",
     Reason.ROBOTS_TXT: "{verdict}: /robots.txt itself is always allowed",
+    Reason.URL_TOO_LONG: "{verdict}: the URL is too long for the many patterns of the file",
     Reason.UNAVAILABLE: "{verdict}: the site has no robots.txt",
     Reason.UNREACHABLE: "{verdict}: fetching the site's robots.txt failed",
     Reason.FORBIDDEN: "{verdict}: access to robots.txt is forbidden",

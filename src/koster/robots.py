@@ -380,6 +380,8 @@ class Rules:
             group = selection.group(selection.file.group_of(row))
         elif number == _matcher.EXEMPT:
             reason = Reason.ROBOTS_TXT
+        elif number == _matcher.TOO_LONG:
+            reason = Reason.URL_TOO_LONG
         else:
             reason = Reason.NO_RULE if selection.chosen else Reason.NO_GROUP
         if group is None and selection.chosen:

@@ -18,7 +18,16 @@ import pytest
 import koster
 from koster._asking import rules_for_data, selection_of
 from koster.bulk import kernel
-from koster.engine import batches, document, extents, memory, packing, records, wildcards
+from koster.engine import (
+    batches,
+    compiler,
+    document,
+    extents,
+    memory,
+    packing,
+    records,
+    wildcards,
+)
 from koster.engine.names import AgentNames
 
 #: After a star, it is searched with links.
@@ -78,6 +87,12 @@ def decisions_about_shell_patterns(others: str = MANY_RULES) -> list[bool]:
 
 def decisions_about_shell_patterns_in_a_trie() -> list[bool]:
     return decisions_about_shell_patterns(MANY_ALIKE)
+
+
+def decisions_about_many_searches() -> list[bool]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compiler, "_MANY", 10)
+        return decisions(FILE + "Allow: /7*x\n" * 3)
 
 
 def lines() -> tuple[int, int]:
@@ -205,7 +220,8 @@ def test_few_rules_do_not_keep_the_memory_of_many() -> None:
     "work",
     [
         decisions, decisions_about_rules_that_begin_alike, decisions_of_a_new_dialect,
-        decisions_about_shell_patterns, decisions_about_shell_patterns_in_a_trie, lines,
+        decisions_about_shell_patterns, decisions_about_shell_patterns_in_a_trie,
+        decisions_about_many_searches, lines,
         preferences, views, answers_about_rows, extents_of_files, survey, scanned_records,
     ],
 )  # fmt: skip
@@ -241,3 +257,37 @@ def test_no_memory_for_the_lines_of_a_large_file() -> None:
     command = [sys.executable, "-c", PARSING]
     process = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (process.stdout, process.returncode) == ("MemoryError\n", 0)
+
+
+#: Lets allocations fail one after the other, within a tool that makes thousands of objects.
+FAILING = """
+import _testcapi, koster
+from koster.audit import audit
+from koster.diff import compare
+from koster.lint import lint
+body = "User-agent: *\\n" + "".join(f"Disallow: /{n}/*{n}\\nAllow: /{n % 9}\\n" for n in range(40))
+robots = koster.parse(body)
+tools = [
+    lambda: lint(body.encode()), lambda: audit(robots), lambda: robots.groups and robots.lines,
+    lambda: compare(robots, koster.parse(body[30:])),
+]
+for tool in tools:
+    tool()
+    for start in range(1, 20_000, 97):
+        _testcapi.set_nomemory(start, start + 1)
+        try:
+            tool()
+        except MemoryError:
+            pass
+        finally:
+            _testcapi.remove_mem_hooks()
+print("survived")
+"""
+
+
+@pytest.mark.skipif(not koster.COMPILED, reason="plain Python does not count references itself")
+def test_failing_allocations_in_tools() -> None:
+    pytest.importorskip("_testcapi", reason="this Python has no module for tests of its allocator")
+    command = [sys.executable, "-c", FAILING]
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (process.stdout, process.returncode) == ("survived\n", 0), process.stderr[-3000:]

@@ -49,6 +49,10 @@ if TYPE_CHECKING:
     from ._entries import Entry
     from ._urls import Likeness
 
+#: What the engine returns for a URL that is too long, and the entry for that: of no set.
+_TOO_LONG = -4
+_NO_ENTRY = pseudo_entry(NO_RULE, b"", allow=False)
+
 #: Maximum bytes of a literal prefix in an index with unescaped keys.
 _MAX_KEY = 2_000
 
@@ -302,6 +306,8 @@ class Ranked:
         """Return the entry of a result of `number_for`."""
         if number >= 0:
             return self._entry_of(number)
+        if number == _TOO_LONG:
+            return _NO_ENTRY
         if number == NO_RULE or self._robots_txt_entry is None:
             return self.no_rule_entry
         return self._robots_txt_entry

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from ._arrow import Numbers
 
 #: What a version says about a request.
-ALLOWED, DISALLOWED, UNBOUND = range(3)
+ALLOWED, DISALLOWED, UNBOUND, UNDECIDED = range(4)
 
-#: The result of `answers`. ``code``: ALLOWED, DISALLOWED or UNBOUND (no group applies, or the
-#: crawler is exempt). ``disallowed``: as written.
+#: The result of `answers`. ``code``: ALLOWED, DISALLOWED, UNBOUND (no group applies, or the
+#: crawler is exempt) or UNDECIDED (the URL is too long). ``disallowed``: as written.
 ANSWERED = pa.struct([
     pa.field("code", pa.int32()),
     pa.field("disallowed", pa.bool_()),
@@ -79,6 +79,8 @@ def _answer(bodies: Any, urls: Any, crawlers: Any, dialect: Dialect) -> pa.Struc
     disallowed = pc.invert(decided.field("allowed"))
     no_group = pc.equal(decided.field("reason"), Reason.NO_GROUP.value)
     codes = np.where(to_numpy(no_group), UNBOUND, to_numpy(disallowed).astype(np.int32))
+    too_long = to_numpy(pc.equal(decided.field("reason"), Reason.URL_TOO_LONG.value))
+    codes = np.where(too_long, UNDECIDED, codes)
     _mark_unbound(codes, encode(bodies), encode(crawlers), dialect)
     nothing = pa.scalar(None, pa.string())
     rules = pc.binary_join_element_wise("Disallow", decided.field("pattern"), ": ")

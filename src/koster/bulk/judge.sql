@@ -82,7 +82,7 @@ judged AS (
             AND NOT bool_or(is_open) AND NOT bool_or(is_unknown) AS is_violation,
         coalesce(
             max_by(code, number) FILTER (WHERE is_held), max(code) FILTER (WHERE is_current)
-        ) = 2 AS is_unbound,
+        ) AS newest_code,
         bool_or(disallowed) FILTER (WHERE is_current) AS is_disallowed,
         max_by(label, number) FILTER (WHERE is_held) AS held_version,
         max_by(line, number) FILTER (WHERE is_held) AS held_line,
@@ -100,7 +100,8 @@ verdicts AS (
             WHEN is_robots THEN 'robots_txt'
             WHEN has_current IS NULL OR NOT has_current THEN 'not_judged'
             WHEN is_violation THEN 'violation'
-            WHEN is_unbound THEN 'exempt'
+            WHEN newest_code = 2 THEN 'exempt'
+            WHEN newest_code = 3 THEN 'not_judged'
             WHEN is_disallowed THEN 'within_caching_period'
             ELSE 'allowed'
         END AS verdict,

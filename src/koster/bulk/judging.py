@@ -45,7 +45,7 @@ from ..freshness import MAX_UNREACHABLE
 from ._arrow import np, pa, pc
 from ._columns import to_large_binary, to_numpy, unchunked
 from ._fetches import NEVER, Fetches
-from ._rulings import ANSWERED, DISALLOWED, UNBOUND, answers, encode, is_exempt
+from ._rulings import ANSWERED, DISALLOWED, UNBOUND, UNDECIDED, answers, encode, is_exempt
 
 if TYPE_CHECKING:
     from ..dialects import Dialect
@@ -275,7 +275,9 @@ class Judge:
         verdicts = np.full(len(times), _NOT_JUDGED)
         verdicts[are_robots] = _ROBOTS_TXT
         verdicts[rows] = np.select(
-            [is_violation, codes == UNBOUND, is_current], [_VIOLATION, _EXEMPT, _WITHIN], _ALLOWED
+            [is_violation, codes == UNBOUND, codes == UNDECIDED, is_current],
+            [_VIOLATION, _EXEMPT, _NOT_JUDGED, _WITHIN],
+            _ALLOWED,
         )
         shown = is_violation & other
         lines = np.where(shown, lines, now.lines)

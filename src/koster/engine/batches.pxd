@@ -6,7 +6,7 @@ from koster.engine.matcher cimport RuleTable
 from koster.engine.rows cimport Rows
 from koster.engine.selection cimport Selection
 
-cdef int _ALLOW, _DISALLOW, _RULE, _NO_RULE, _NO_GROUP, _ROBOTS_TXT, _MAX_PROBES
+cdef int _ALLOW, _DISALLOW, _RULE, _NO_RULE, _NO_GROUP, _ROBOTS_TXT, _URL_TOO_LONG, _MAX_PROBES
 cdef int _HASHED
 
 

@@ -35,11 +35,17 @@ _ALLOW = Directive.ALLOW.code
 _DISALLOW = Directive.DISALLOW.code
 
 #: Reasons by number.
-REASONS = (Reason.RULE, Reason.NO_RULE, Reason.NO_GROUP, Reason.ROBOTS_TXT)
+REASONS = (
+    Reason.RULE,
+    Reason.NO_RULE,
+    Reason.NO_GROUP,
+    Reason.ROBOTS_TXT,
+    Reason.URL_TOO_LONG,
+)
 #: The maximum number of selections of a file that a new one can share rules with.
 _MAX_SHARED = 64
 
-_RULE, _NO_RULE, _NO_GROUP, _ROBOTS_TXT = range(4)
+_RULE, _NO_RULE, _NO_GROUP, _ROBOTS_TXT, _URL_TOO_LONG = range(5)
 
 #: The bytes at the begin and at the end of a value that its hash is made of.
 _HASHED = 128
@@ -102,6 +108,8 @@ class Answers:
                     self.sizes[row] = lines.end(line) - lines.start(line)
                 elif number == _matcher.EXEMPT:
                     self.reasons[row] = _ROBOTS_TXT
+                elif number == _matcher.TOO_LONG:
+                    self.reasons[row] = _URL_TOO_LONG
                 else:
                     self.reasons[row] = unmatched
         return True

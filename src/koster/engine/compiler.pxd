@@ -1,10 +1,11 @@
 cimport cython
-from koster.engine cimport canonical as _canonical, memory as _memory, matcher as _matcher, wildcards as _wildcards
+from koster.engine cimport canonical as _canonical, memory as _memory, matcher as _matcher, packing as _packing, trie as _trie, wildcards as _wildcards
 from koster.engine.rows cimport Rows
 from koster.engine.ruleset cimport CompiledTable
+from koster.engine.trie cimport Trie
 
 cdef int _ALLOW, _DISALLOW, _WILDCARDS, _SHELL, _FIRST, _LONGEST
-cdef int _STAR, _DOLLAR, _SLASH, _BAND
+cdef int _STAR, _DOLLAR, _SLASH, _BAND, _MANY, _ELEMENTS
 cdef bytes _INDEX_TABLE
 cdef const unsigned char* INDEX_PAGE
 cdef Py_ssize_t INDEX_SIZE
@@ -42,6 +43,13 @@ cdef void _add(
 cdef void _add_directory(CompiledTable table, int at, int stop, int row) noexcept nogil
 @cython.locals(flags=int, literal=int, rank=int)
 cdef void _add_pattern(CompiledTable table, int at, int stop, int length, bint allow, int row) noexcept nogil
+cdef int _weight(int flags, int size) noexcept nogil
+@cython.locals(
+    trie=Trie, sums="int*", node=int, at=int, slot=int, place=int, size=int, first=int, child=int
+)
+cdef bint _weigh(CompiledTable table) except -1
+@cython.locals(trie=Trie, rule=int, at=int, flags=int, end=int, node=int, other=int, rank=int)
+cdef bint _mark_repeated(CompiledTable table) except -1
 @cython.locals(earlier=int)
 cdef int _rank(CompiledTable table, int length, int flags) noexcept nogil
 @cython.locals(allows=int, rule=int, flags=int)

@@ -7,7 +7,10 @@ from ..model import Directive
 from . import canonical as _canonical
 from . import matcher as _matcher
 from . import memory as _memory
+from . import packing as _packing
+from . import trie as _trie
 from . import wildcards as _wildcards
+from .trie import Trie
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +28,11 @@ _LONGEST = int(Choice.LONGEST)
 _STAR = 42
 _DOLLAR = 36
 _SLASH = 47
+
+#: Beyond this weight, it is computed exactly: few files have so many patterns.
+_MANY = 1_000
+#: The elements of a shell pattern that take as long as a search.
+_ELEMENTS = 64
 
 #: The distance between the bands of ranks by line order.
 _BAND = 1 << 28
@@ -63,7 +71,7 @@ def add_groups(
     else:
         for group in chosen:
             _add_group(table, data, rows, groups.values[2 * group], groups.values[2 * group + 1])
-    if not _finish(table):
+    if not _finish(table) or (table.weight > _MANY and not _weigh(table)):
         raise MemoryError("no memory for the rules of a robots.txt")
 
 
@@ -81,6 +89,7 @@ def replace_groups(
     The form must have no ``rewrite``, and the table no index. Tells whether there was memory.
     """
     table.count = 0
+    table.weight = 0
     table.used = 0
     table.longest_run = 0
     count = 0
@@ -229,8 +238,73 @@ def _add_pattern(
             if not _wildcards.is_explicit(table.text, literal, stop):
                 flags |= _matcher.SPECIAL
     rank = _rank(table, length, flags)
+    table.weight += _weight(flags, stop - literal)
     _set_rule(table.rules, _matcher.RULE * table.count, at, stop, literal, flags, rank, row)
     table.count += 1
+
+
+def _weight(flags: int, size: int) -> int:
+    """Return the weight of a pattern that has ``size`` bytes after its literal prefix.
+
+    The bytes between stars are searched for one after the other, so that their number does not
+    matter; the elements of a shell pattern are compared with every byte, 64 as fast as one search.
+    """
+    if flags & _matcher.REPEATED:
+        return 0
+    if flags & _matcher.GLOB:
+        return 1 + size // _ELEMENTS
+    return 1 if flags & _matcher.WILD else 0
+
+
+def _weigh(table: CompiledTable) -> bool:
+    """Set the weight of many rules to what one path can need; tell whether there was memory."""
+    if not _mark_repeated(table):
+        return False
+    trie = _packing.trie_of(table)
+    sums = _memory.integers(2 * table.count + 1)
+    if trie is None or not sums:
+        _memory.release(sums)
+        return False
+    table.weight = 0
+    # Each node after its parent: a path is searched for the patterns of the nodes on its way.
+    for node in range(trie.used):
+        at = _trie.NODE * node
+        for slot in range(trie.nodes[at + _trie.SLOTS], trie.nodes[at + _trie.NODE + _trie.SLOTS]):
+            place = _matcher.RULE * trie.slots[_matcher.SLOT * slot + 1]
+            size = table.rules[place + _matcher.END] - table.rules[place + _matcher.LITERAL]
+            sums[node] += _weight(table.rules[place + _matcher.FLAGS], size)
+        table.weight = max(table.weight, sums[node])
+        first = trie.nodes[at + _trie.CHILD]
+        for child in range(first, first + _trie.count_children(trie, node)):
+            sums[child] = sums[node]
+    _memory.release(sums)
+    return True
+
+
+def _mark_repeated(table: CompiledTable) -> bool:
+    """Mark the rules that an earlier one makes superfluous; tell whether there was memory.
+
+    Only those that are searched for: others take no time.
+    """
+    trie = Trie(table.count)
+    if not trie.nodes or not trie.before:
+        return False
+    for rule in range(table.count):
+        at = _matcher.RULE * rule
+        flags = table.rules[at + _matcher.FLAGS]
+        if flags & (_matcher.WILD | _matcher.GLOB):
+            end = table.rules[at + _matcher.END]
+            node = trie.insert(table.text, table.rules[at + _matcher.START], end)
+            # The rules with one pattern and the same flags are linked, those of a higher rank last.
+            other = trie.nodes[_trie.NODE * node + _trie.SLOTS]
+            while other and table.rules[_matcher.RULE * (other - 1) + _matcher.FLAGS] != flags:
+                other = trie.before[other]
+            rank = table.rules[at + _matcher.RANK]
+            if other and table.rules[_matcher.RULE * (other - 1) + _matcher.RANK] >= rank:
+                table.rules[at + _matcher.FLAGS] = flags | _matcher.REPEATED
+            else:
+                trie.add_slot(node, rule)
+    return True
 
 
 def _rank(table: CompiledTable, length: int, flags: int) -> int:

@@ -4,8 +4,9 @@ from koster.engine.trie cimport Trie
 
 cdef int _CANONICAL, _GOOGLE, _SLASH, _QUERY, _HASH, _FIELD, _ESCAPES_SHIFT, _EXEMPTS
 cdef int RULE, START, END, LITERAL, FLAGS, RANK, ROW
-cdef int ALLOWS, ANCHORED, WILD, GLOB, SPECIAL
-cdef int UNMATCHED, EXEMPT, NO_MEMORY
+cdef int ALLOWS, ANCHORED, WILD, GLOB, SPECIAL, REPEATED
+cdef int UNMATCHED, EXEMPT, NO_MEMORY, TOO_LONG
+cdef Py_ssize_t MAX_SEARCHED
 cdef int _HEAD_BYTES, _HEAD_SHIFT, _PREFETCHED
 cdef long long _MULTIPLIER, _PLACE_MASK
 cdef int _PRODUCT_BITS, ANY, SLOT, NUMBER_SHIFT
@@ -22,7 +23,7 @@ cdef int* _kind_bits()
 # A table cannot be part of a reference cycle: it needs no garbage collector.
 @cython.no_gc
 cdef class RuleTable:
-    cdef int paths, count, bits
+    cdef int paths, count, bits, weight
     cdef bint unmatched_allowed
     cdef long long* keys
     cdef int* places

@@ -46,7 +46,7 @@ cdef class Packed(RuleTable):
 @cython.locals(found=Packed, has_trie=bint)
 cdef Packed packed(RuleTable table)
 @cython.locals(trie=Trie, rule=int, at=int, start=int, end=int, node=int)
-cdef Trie _trie_of(RuleTable table)
+cdef Trie trie_of(RuleTable table)
 @cython.locals(rule=int, at=int, links="int*")
 cdef void fill_links(RuleTable table) noexcept nogil
 @cython.locals(bits=int, sizes="int*", most=int, rule=int, bucket=int)

@@ -164,6 +164,7 @@ class Packed(RuleTable):
         """Pack the rules of a table into the reserved memory, those of a trie in its order."""
         self.paths = table.paths
         self.unmatched_allowed = table.unmatched_allowed
+        self.weight = table.weight
         self._copy_rules(table, trie)
         if self.bits:
             self._fill_buckets()
@@ -247,11 +248,11 @@ def packed(table: RuleTable) -> Packed | None:
     if not found.reserve(table):
         return None
     has_trie = not found.bits and not found.has_keys()
-    found.fill(table, _trie_of(table) if has_trie else None)
+    found.fill(table, trie_of(table) if has_trie else None)
     return found
 
 
-def _trie_of(table: RuleTable) -> Trie | None:
+def trie_of(table: RuleTable) -> Trie | None:
     """Return a trie over rules that are not packed; None without memory: all are tried then."""
     trie = Trie(table.count)
     if not trie.nodes or not trie.before:

@@ -50,3 +50,4 @@ cdef bint _fits(
 ) noexcept nogil
 @cython.locals(middle=int, other=int)
 cdef int _search(const int* nodes, int low, int high, int byte) noexcept nogil
+cdef int count_children(Trie trie, int node) noexcept nogil

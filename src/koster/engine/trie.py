@@ -223,6 +223,11 @@ def _insert_sorted(nodes: Integers, child: int, order: Integers, first: int, at:
     order[at] = child
 
 
+def count_children(trie: Trie, node: int) -> int:
+    """Return the number of the children of a node, after `Trie.arrange`."""
+    return trie.nodes[NODE * node + CHILDREN] & _CHILDREN
+
+
 def step(trie: Trie, node: int, path: Bytes, position: int, stop: int) -> int:
     """Return the child whose whole label matches the path at ``position``, or 0."""
     nodes = trie.nodes

@@ -25,6 +25,7 @@ _WITHOUT_A_RULE = {
     Reason.NO_RULE: "no rule matches",
     Reason.NO_GROUP: "no group for this crawler",
     Reason.ROBOTS_TXT: "/robots.txt itself is always allowed",
+    Reason.URL_TOO_LONG: "the URL is too long for the many patterns of the file",
     Reason.UNAVAILABLE: "no robots.txt",
     Reason.UNREACHABLE: "fetching its robots.txt failed",
     Reason.FORBIDDEN: "its robots.txt is forbidden",

@@ -8,6 +8,7 @@ const WITHOUT_RULE = {
   "no rule": "no rule matches",
   "no group": "no group for this crawler",
   "robots.txt": "/robots.txt itself is always allowed",
+  "URL too long": "the URL is too long for the many patterns of the file",
 };
 
 const EVERYBODY = "* (all other crawlers)";
