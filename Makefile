@@ -10,7 +10,8 @@
 # make test-docs  make docs, then look at the site in Chromium: Chromium, npm
 # make pictures   take the pictures of the tester that the docs show
 # make compat the test suites of the libraries that koster.compat stands in for
-# make test-faults  kill -9, full disks, a failing Redis, and a soak of ten minutes
+# make test-faults  kill -9, full disks, a failing Redis, and a soak of two minutes
+# make soak   the soak for ten minutes, and threads that share objects for five seconds each
 # make fuzz   look for inputs that break a promise, for SECONDS=600
 # make sanitize   the same with AddressSanitizer and UndefinedBehaviorSanitizer: gcc
 # make coverage  do the tests reach every line and branch of the core? Two minutes
@@ -46,7 +47,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: sync man run test ledger test-all test-packaging test-spark test-service docs test-docs pictures lint compat differential bench \
-  wheel constraints clean test-faults fuzz sanitize coverage mutation matrix conformance-suite
+  wheel constraints clean test-faults soak fuzz sanitize coverage mutation matrix conformance-suite
 
 run: $(VENV)/compiled
 	@$(BIN)/python examples/run.py
@@ -103,6 +104,10 @@ differential: $(VENV)/dev $(VENV)/compiled
 
 test-faults: $(VENV)/dev $(VENV)/compiled
 	KOSTER_PURE=0 $(PYTEST) -n 0 -s tests/faults
+
+soak: $(VENV)/dev $(VENV)/compiled
+	KOSTER_PURE=0 KOSTER_THREAD_SECONDS=5 $(PYTEST) -n 1 tests/threads
+	KOSTER_PURE=0 KOSTER_SOAK_SECONDS=600 $(PYTEST) -n 0 -s tests/faults/test_soak.py
 
 SECONDS ?= 600
 fuzz: $(VENV)/fuzz $(VENV)/compiled

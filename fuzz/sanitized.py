@@ -28,6 +28,9 @@ FLAGS = (
 #: The targets that run the compiled modules most.
 _USUAL = ("decide", "builds", "google", "rfc9309", "rewrite", "tables")
 
+#: What threads share, of compiled modules: the others would take minutes.
+_SHARED = ("robots", "rules", "outcome", "facades", "kernel", "tools")
+
 #: What `setup.py` compiles with, in the copy.
 _OLD_FLAGS = '["-g0"]'
 
@@ -48,6 +51,7 @@ def main() -> None:
         added = variables(Path(folder))
         if given.input is not None:
             sys.exit(_repeat(targets[0].name, given.input, added))
+        _run_threads(added)
         options = Options(given.seed, FINDINGS.absolute(), added, module="fuzz.sanitized")
         sys.exit(command.run(targets, ["random"], given.seconds, options, given.ledger))
 
@@ -74,6 +78,16 @@ def build(folder: Path, patch: Path | None = None) -> None:
         )  # fmt: skip
     if done.returncode or not list((folder / "src").rglob("document*.so")):
         raise RuntimeError(log.read_text("utf-8", "replace"))
+
+
+def _run_threads(added: dict[str, str]) -> None:
+    """Let threads share objects; an error ends the process, and this one."""
+    print("Threads that share objects", flush=True)
+    script = _ROOT / "tests" / "threads" / "hammer.py"
+    arguments = [sys.executable, str(script), *_SHARED]
+    status = subprocess.run(arguments, env=os.environ | added, check=False).returncode
+    if status:
+        sys.exit(status)
 
 
 def _repeat(target: str, path: Path, added: dict[str, str]) -> int:

@@ -57,12 +57,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 # After Hypothesis has marked its tests.
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """For `make test-all`, leave out the tests that are the same in `make test`."""
-    if EVERYTHING:
-        more = [each for each in items if _has_more_to_test(each)]
-        kept = set(more)
-        config.hook.pytest_deselected(items=[each for each in items if each not in kept])
-        items[:] = more
+    """Leave out tests that are the same in another run.
+
+    `make test-all` leaves out those that are the same in `make test`. With ``KOSTER_TEST_REST``,
+    `make test` leaves out those that `make test-all` runs with more to test.
+    """
+    if not EVERYTHING and not os.environ.get("KOSTER_TEST_REST"):
+        return
+    kept = [each for each in items if _has_more_to_test(each) is EVERYTHING]
+    left_out = set(items).difference(kept)
+    config.hook.pytest_deselected(items=[each for each in items if each in left_out])
+    items[:] = kept
 
 
 def _has_more_to_test(item: pytest.Item) -> bool:
