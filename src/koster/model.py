@@ -156,7 +156,7 @@ class Reason(enum.StrEnum):
     ROBOTS_TXT = "robots.txt"
     """/robots.txt itself is always allowed."""
     URL_TOO_LONG = "URL too long"
-    """The URL is too long to be compared with so many patterns: it is disallowed."""
+    """The URL is too long to be compared with the many patterns of the file: it is disallowed."""
     UNAVAILABLE = "unavailable"
     """The site has no robots.txt (4xx)."""
     UNREACHABLE = "unreachable"
