@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,6 +12,7 @@ from .._charsets import decode_by_bom
 from ..bulk._arrow import pa
 from ..errors import UnreadableError
 from ..robots import MAX_PARSED_BYTES, parse
+from ._git import history
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,8 +27,6 @@ _DATED = re.compile(
     r"(?:.*[^0-9])?(?P<day>\d{4}-\d\d-\d\d)"
     r"(?:[T_ ](?P<hour>\d\d):?(?P<minute>\d\d)(?::?(?P<second>\d\d))?(?P<zone>Z|[+-]\d\d:?\d\d)?)?"
 )
-
-_GIT_SECONDS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,50 +150,29 @@ def _from_git(path: str) -> Iterator[Version]:
     A version is in force from the time of its commit; merged branches from that of the merge.
 
     Raises:
-        UnreadableError: git is missing or fails, or has no history of the file.
+        UnreadableError: git is missing or fails, or not the whole history can be read.
     """
-    target = Path(path)
-    # The folder may have been deleted, too.
-    folder = next(each for each in (*target.absolute().parents,) if each.is_dir())
-    name = target.absolute().relative_to(folder).as_posix()
-    log = _git(folder, "log", "--first-parent", "--diff-merges=first-parent", "--format=%H %ct",
-               "--name-status", "--no-renames", "--", name)  # fmt: skip
-    commits: list[tuple[str, int, bool]] = []
-    for line in log.decode("utf-8", "replace").splitlines():
-        if match := re.fullmatch(r"([0-9a-f]{40,64}) (\d+)", line):
-            commits.append((match[1], int(match[2]), False))
-        elif line.startswith("D\t") and commits:
-            commits[-1] = (*commits[-1][:2], True)
-    if not commits:
-        raise UnreadableError(f"{path}: git has no history of this file")
-    versions = []
     latest = None
-    for commit, seconds, is_deleted in reversed(commits):
-        body = None if is_deleted else _git(folder, "show", f"{commit}:./{name}")
+    bodies: dict[bytes, bytes] = {}
+    for change in history(path):
         # Clocks of committers may differ: a later commit is not earlier in force.
-        latest = max(seconds, latest or seconds)
-        since = datetime.fromtimestamp(latest, UTC)
-        versions.append(Version(commit[:9], since, None if body is None else _decoded(body)))
-    yield from versions
+        latest = max(change.seconds, latest or change.seconds)
+        body = change.body
+        if body is not None:
+            # The same version often comes back: it is in memory once.
+            body = bodies.setdefault(body, _decoded(body))
+        yield Version(change.commit[:9], _time(latest, path), body)
 
 
-def _git(folder: Path, *arguments: str) -> bytes:
-    """Return the output of git.
+def _time(seconds: int, path: str) -> datetime:
+    """Return the time of a commit.
 
     Raises:
-        UnreadableError: it is missing or fails.
+        UnreadableError: there is no such time.
     """
-    command = ["git", "-C", str(folder), "--no-pager", "-c", "core.quotePath=false", *arguments]
     try:
-        found = subprocess.run(  # noqa: S603 - git, with its arguments as a list
-            command, capture_output=True, check=False, timeout=_GIT_SECONDS,
-            stdin=subprocess.DEVNULL,
-        )  # fmt: skip
-    except FileNotFoundError as error:
-        raise UnreadableError("git is not installed") from error
-    except subprocess.TimeoutExpired as error:
-        raise UnreadableError(f"{folder}: git took more than {_GIT_SECONDS} seconds") from error
-    if found.returncode:
-        words = found.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise UnreadableError(f"{folder}: git failed: {words[0] if words else found.returncode}")
-    return found.stdout
+        return datetime.fromtimestamp(seconds, UTC)
+    except (OverflowError, OSError, ValueError) as error:
+        raise UnreadableError(
+            f"{path}: a commit has the time {seconds}, which is not a date"
+        ) from error
