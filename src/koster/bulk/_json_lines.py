@@ -6,6 +6,7 @@ import itertools
 import json
 from typing import TYPE_CHECKING, Any
 
+from .._json import parse_json
 from ._arrow import pa
 from ._parquet import BYTES, ROWS
 from ._tables import TEXT_ROLES, decompressed, find_columns, to_batch
@@ -77,8 +78,8 @@ def _object(line: bytes | None) -> dict[str, Any] | str:
     if line is None:
         return f"longer than {_MAX_LINE:,} bytes"
     try:
-        found = json.loads(line)
-    except (ValueError, RecursionError):
+        found = parse_json(line)
+    except ValueError:
         return "invalid JSON"
     return found if isinstance(found, dict) else "not a JSON object"
 

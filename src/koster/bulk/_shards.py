@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .._json import parse_json
 from .._version import VERSION
 from ..errors import KosterError, UnreadableError
 from ._batches import Columns, Input
@@ -95,14 +96,17 @@ def _metadata_of(path: Path) -> dict[str, Any] | None:
     try:
         with path.open("rb") as file:
             metadata = pq.read_metadata(file).metadata or {}
-        found = json.loads(metadata[KEY])
+        found = parse_json(metadata[KEY])
     except (OSError, pa.ArrowException, KeyError, ValueError):
         return None
     keys = {"version", "question", "input", "rows", "bad", "listed"}
     if not isinstance(found, dict) or not keys <= found.keys():
         return None
+    question = found["question"]
+    if not isinstance(question, dict) or not isinstance(question.get("columns"), dict):
+        return None
     # Shards of earlier versions name fewer columns.
-    found["question"]["columns"] = asdict(Columns()) | found["question"]["columns"]
+    question["columns"] = asdict(Columns()) | question["columns"]
     return found
 
 

@@ -10,6 +10,7 @@ import json
 import zlib
 from typing import TYPE_CHECKING, Any, Protocol
 
+from .._json import parse_json
 from .._moments import EPOCH, later
 from ..freshness import Answer, Entry, Hop
 
@@ -100,7 +101,7 @@ def decode_entry(record: object) -> Entry | None:
         return None
     line, _, body = content.partition(b"\n")
     try:
-        return _entry_from_fields(json.loads(line), body)
+        return _entry_from_fields(parse_json(line), body)
     except _PARSE_ERRORS:
         # Written by another program, with a correct checksum.
         return None

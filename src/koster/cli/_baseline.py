@@ -12,6 +12,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .._json import parse_json
 from ..errors import UnreadableError
 from ..model import text_of
 from ..reports.plain import printable
@@ -37,13 +38,13 @@ class Baseline:
         self._known = Counter[_Key]()
         shown = printable(path)
         try:
-            table = json.loads(_files.read_bytes(path))
+            table = parse_json(_files.read_bytes(path))
             for each in table["findings"]:
                 self._known[each["file"], each["code"], each["text"]] += int(each["count"])
         except UnreadableError as error:
             hint = "" if os.path.exists(path) else "; --write-baseline creates it"
             raise UnreadableError(f"{error}{hint}") from error
-        except (ValueError, TypeError, KeyError, RecursionError) as error:
+        except (ValueError, TypeError, KeyError, OverflowError) as error:
             raise UnreadableError(f"{shown}: is not a baseline of koster lint") from error
 
     def unknown(self, path: str, body: bytes, findings: Iterable[Finding]) -> list[Finding]:

@@ -17,6 +17,7 @@ import time
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, cast
 
+from .._json import parse_json
 from ..errors import KosterError
 
 if TYPE_CHECKING:
@@ -127,8 +128,8 @@ class Subject:
         if line is None:
             raise SubjectError(self._end())
         try:
-            answer = json.loads(line)
-        except (ValueError, RecursionError):
+            answer = parse_json(line)
+        except ValueError:
             answer = None
         if not isinstance(answer, dict):
             raise SubjectError(f"an answer that is not a JSON object: {_shown(line)}")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import base64
-import json
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from .._json import parse_json
 from ..errors import KosterError
 
 if TYPE_CHECKING:
@@ -155,8 +155,8 @@ def load(path: Path | None = None) -> Suite:
     """
     path = folder() if path is None else path
     try:
-        about = json.loads((path / "suite.json").read_text("utf-8"))
-        sentences = json.loads((path / "sentences.json").read_text("utf-8"))["sentences"]
+        about = parse_json((path / "suite.json").read_text("utf-8"))
+        sentences = parse_json((path / "sentences.json").read_text("utf-8"))["sentences"]
         cases: list[AnyCase] = [*_read(path / "cases", _decision_case)]
         cases += _read(path / "servers", _server_case)
         return Suite(
@@ -167,13 +167,13 @@ def load(path: Path | None = None) -> Suite:
         )
     except OSError as error:
         raise SuiteError(f"{error.filename}: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise SuiteError(f"{path}: not a conformance suite ({error!r})") from error
 
 
 def _read(path: Path, read: Callable[[Any], C]) -> Iterator[C]:
     for file in sorted(path.glob("*.json")):
-        yield from map(read, json.loads(file.read_text("utf-8"))["cases"])
+        yield from map(read, parse_json(file.read_text("utf-8"))["cases"])
 
 
 def _common(case: Any) -> dict[str, Any]:

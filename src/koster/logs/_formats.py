@@ -5,11 +5,11 @@ To add a format, add an entry to `FORMATS`, and a sample to ``tests/logs/test_fi
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from .._json import parse_json
 from .._wording import count_noun
 from ..bulk._arrow import pa, pc
 from ..bulk._columns import to_text, unchunked
@@ -366,7 +366,7 @@ def looks_like(sample: bytes) -> str:
         return "binary data"
     first = next((line for line in sample.split(b"\n") if line.strip()), b"")
     try:
-        keys = json.loads(first)
+        keys = parse_json(first)
     except ValueError:
         keys = None
     if isinstance(keys, dict):

@@ -18,6 +18,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .._json import parse_json
 from .._moments import EPOCH
 from ..bulk._fetches import NEVER
 from ..crawlers import known
@@ -221,15 +222,18 @@ def _in_folder(
                 "robots.txt; names are such as gptbot.json and gptbot-2026-03-01.json"
             )
         try:
-            data = json.loads(path.read_bytes())
+            data = parse_json(path.read_bytes())
         except (OSError, ValueError) as error:
             raise UnreadableError(f"{path}: is not valid JSON: {error}") from error
-        if isinstance(data, dict) and "keys" in data:
+        if isinstance(data, dict) and isinstance(data.get("keys"), list):
             yield tokens, keys_of(data)
             continue
         if day is None and isinstance(data, dict):
             day = str(data.get("creationTime", ""))[:10]
-        yield tokens, ranges_of(_strings(data), _source_of(name), _day(day, path))
+        ranges = ranges_of(_strings(data), _source_of(name), _day(day, path))
+        if not any(ranges.starts.values()):
+            raise UnreadableError(f"{path}: has neither addresses nor keys")
+        yield tokens, ranges
 
 
 def _day(day: str | None, path: Path) -> str:
