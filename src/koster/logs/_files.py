@@ -148,6 +148,8 @@ def _open_head(path: str, reading: Reading) -> LogFile:
         return LogFile(path, None, kind, NEVER if first is None else first.first)
     with opened(path) as file:
         block = next(blocks(file, path, _HEAD_BYTES), Block(b""))
+    if block.dropped and not block.data:
+        raise FormatError(f"{path}: the first line is too long for a log")
     head = block.data
     found = _format_of(head, path, reading)
     segments = list(_formats.reader_of(found).segments(head))

@@ -113,25 +113,50 @@ _NOTHING = TextFormat(
 )
 
 
+#: The most lists of fields in a log, and fields in a list: servers write about 30 fields.
+_MAX_LISTS = 64
+_MAX_FIELDS = 256
+
+
 @dataclass(slots=True)
 class W3cFormat:
-    """A W3C extended log, whose ``#Fields:`` lines name the fields of the lines after them."""
+    """A W3C extended log, whose ``#Fields:`` lines name the fields of the lines after them.
+
+    Lines after too many different lists are unreadable.
+    """
 
     current: TextFormat = _NOTHING
+    known: dict[bytes, TextFormat] = field(default_factory=dict)
 
     def segments(self, data: bytes) -> Iterator[tuple[LineFormat, bytes]]:
-        """Yield the parts of a block, each with its format; lines before any are unreadable."""
+        """Yield the parts of a block, each with its format; lines before any are unreadable.
+
+        Parts with equal lists of fields have the same format.
+        """
         start = 0
         for match in _FIELDS.finditer(data):
             if match.start() > start:
                 yield self.current, data[start : match.start()]
-            try:
-                self.current = TextFormat(from_w3c(match[1].decode("latin-1").split()))
-            except FormatError:
-                self.current = _NOTHING
+            self.current = self._format_of(match[1])
             start = match.end() + 1
         if start < len(data):
             yield self.current, data[start:]
+
+    def _format_of(self, names: bytes) -> TextFormat:
+        found = self.known.get(names)
+        if found is None and len(self.known) < _MAX_LISTS:
+            found = self.known[names] = _w3c_format(names)
+        return found or _NOTHING
+
+
+def _w3c_format(names: bytes) -> TextFormat:
+    fields = names.decode("latin-1").split(maxsplit=_MAX_FIELDS)
+    if len(fields) > _MAX_FIELDS:
+        return _NOTHING
+    try:
+        return TextFormat(from_w3c(fields))
+    except FormatError:
+        return _NOTHING
 
 
 def _extract(path: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ..bulk._arrow import np, pa, pc
@@ -13,6 +13,8 @@ from ._identity import STATUSES, VERIFIED
 from ._times import moments
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ..bulk._arrow import Numbers
     from ._blocks import Block
     from ._formats import LineFormat
@@ -57,6 +59,7 @@ class Parsed:
         first: The first moment in the log, in microseconds since 1970; `NEVER` if it has no time.
         last: The last moment.
         without_time: The rows that have no time, which are unreadable.
+        places: Numbers that say in which order the requests are in the log.
     """
 
     requests: pa.RecordBatch
@@ -66,20 +69,19 @@ class Parsed:
     first: int = NEVER
     last: int = NEVER
     without_time: Numbers = ()
+    places: Numbers = field(default_factory=lambda: np.empty(0, np.int64))
 
 
 def parse_block(
     block: Block, segments: list[tuple[LineFormat, bytes]], identities: Identities
 ) -> Parsed:
     """Return the requests of crawlers in a block, whose parts each have a format."""
-    found = [_parse_lines(lines_of(data), form, identities) for form, data in segments]
+    found = [_parse_lines(*part, identities) for part in _by_format(segments)]
     dropped = len(block.dropped)
     samples = [*block.dropped, *(sample for each in found for sample in each.samples)]
-    batches = [each.requests for each in found if len(each.requests)]
-    table = pa.Table.from_batches(batches, REQUESTS).combine_chunks() if batches else None
     firsts = [each.first for each in found if each.first != NEVER]
     return Parsed(
-        table.to_batches()[0] if table is not None and len(table) else _nothing(),
+        _in_order([each for each in found if len(each.requests)]),
         sum(each.lines for each in found) + dropped,
         sum(each.unreadable for each in found) + dropped,
         tuple(sample[:_SAMPLE_BYTES] for sample in samples[:MAX_SAMPLES]),
@@ -88,16 +90,53 @@ def parse_block(
     )
 
 
+def _by_format(
+    segments: list[tuple[LineFormat, bytes]],
+) -> Iterator[tuple[Any, Numbers, LineFormat]]:
+    """Yield lines of the same format, and where each begins in the block.
+
+    A format may change with each line, and each call of Arrow costs as much as thousands of lines.
+    """
+    groups: dict[int, tuple[LineFormat, list[bytes], list[int]]] = {}
+    start = 0
+    for form, data in segments:
+        _, parts, starts = groups.setdefault(id(form), (form, [], []))
+        parts.append(data)
+        starts.append(start)
+        start += len(data)
+    for form, parts, starts in groups.values():
+        lines = lines_of(b"".join(parts) if len(parts) > 1 else parts[0])
+        places = np.frombuffer(lines.buffers()[1], np.int64)[:-1]
+        ends = np.cumsum([len(each) for each in parts])
+        of_part = np.searchsorted(ends, places, side="right").clip(max=len(parts) - 1)
+        moved = np.array(starts) - ends + np.array([len(each) for each in parts])
+        yield lines, places + moved[of_part], form
+
+
+def _in_order(found: list[Parsed]) -> pa.RecordBatch:
+    """Return the requests of lines of several formats, in the order of the log."""
+    if not found:
+        return _nothing()
+    if len(found) == 1:
+        return found[0].requests
+    table = pa.Table.from_batches([each.requests for each in found], REQUESTS).combine_chunks()
+    order = np.argsort(np.concatenate([each.places for each in found]), kind="stable")
+    batch: pa.RecordBatch = table.to_batches()[0].take(pa.array(order))
+    return batch
+
+
 def _nothing() -> pa.RecordBatch:
     return pa.RecordBatch.from_pylist([], schema=REQUESTS)
 
 
-def _parse_lines(lines: Any, form: LineFormat, identities: Identities) -> Parsed:
+def _parse_lines(lines: Any, places: Numbers, form: LineFormat, identities: Identities) -> Parsed:
+    """Return the requests of crawlers in lines; ``places`` say where each line begins."""
     is_text = pc.match_substring_regex(lines, r"\S")
     if form.comment:
         is_text = pc.and_not(is_text, pc.starts_with(lines, form.comment))
     if not pc.all(is_text).as_py():
         lines = lines.filter(is_text)
+        places = places[to_numpy(is_text)]
     if not len(lines):
         return Parsed(_nothing())
     are_valid = form.are_valid(lines)
@@ -106,9 +145,9 @@ def _parse_lines(lines: Any, form: LineFormat, identities: Identities) -> Parsed
     if not valid.all():
         bad = lines.filter(pc.invert(are_valid))[:MAX_SAMPLES]
         samples = tuple(each.strip() for each in bad.to_pylist())
-    places = np.flatnonzero(valid)
-    unreadable = len(lines) - len(places)
-    if not len(places):
+    rows = np.flatnonzero(valid)
+    unreadable = len(lines) - len(rows)
+    if not len(rows):
         return Parsed(_nothing(), len(lines), unreadable, samples)
     chosen = valid
     if "agent" in form.fields:
@@ -118,15 +157,16 @@ def _parse_lines(lines: Any, form: LineFormat, identities: Identities) -> Parsed
             chosen |= to_numpy(pc.match_substring_regex(lines, expression, ignore_case=True))
         chosen &= valid
         # The first and the last line tell the period of the log.
-        chosen[places[0]] = chosen[places[-1]] = True
+        chosen[rows[0]] = chosen[rows[-1]] = True
     lines_left = lines.filter(pa.array(chosen))
     found = to_requests(form.columns(lines_left), identities, form.time)
     if found.unreadable:
         bad = lines_left.take(pa.array(found.without_time[:MAX_SAMPLES]))
         samples += tuple(each.strip() for each in bad.to_pylist())
     return replace(
-        found, lines=len(lines), unreadable=unreadable + found.unreadable, samples=samples
-    )
+        found, lines=len(lines), unreadable=unreadable + found.unreadable, samples=samples,
+        places=places[chosen][found.places],
+    )  # fmt: skip
 
 
 def to_requests(columns: dict[str, Any], identities: Identities, time_format: str = "") -> Parsed:
@@ -183,7 +223,7 @@ def to_requests(columns: dict[str, Any], identities: Identities, time_format: st
         ],
         schema=REQUESTS,
     )
-    return Parsed(found, len(times), bad, (), first, last, without_time)
+    return Parsed(found, len(times), bad, (), first, last, without_time, rows)
 
 
 def _with_target(columns: dict[str, Any]) -> dict[str, Any]:
