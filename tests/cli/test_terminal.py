@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -87,14 +88,31 @@ def folder(tmp_path: Path) -> Path:
     )
     (tmp_path / f"wrong{HOSTILE}.toml").write_text(f'"{ESCAPED}" = 1\n')
     (tmp_path / "urls").write_text(f"/{HOSTILE}\n{HOSTILE}\n")
+    (tmp_path / f"rules{HOSTILE}.txt").write_text(
+        f"User-agent: GPTBot\nDisallow: /*{ONE_LINE}\nDisallow: /x\nUser-agent: evil{ONE_LINE}bot\nDisallow: /\n"
+    )
+    line = '1.2.3.4 - - [10/Mar/2026:12:00:00 +0000] "GET /{} HTTP/1.1" 200 1 "-" "{}"\n'
+    urls = (f"x{ONE_LINE}", f"{ONE_LINE}{ONE_LINE}", "x")
+    agents = ("GPTBot", f"GPTBot {ONE_LINE}", f"evil{ONE_LINE}bot")
+    lines = [line.format(url, agent) for url in urls for agent in agents]
+    (tmp_path / f"log{HOSTILE}").write_text("".join(lines) + f"{ONE_LINE} is no line\n")
+    (tmp_path / f"no-log{HOSTILE}").write_text(f"{ONE_LINE}\n")
+    (tmp_path / f"keys{HOSTILE}.jsonl").write_text(f'{{"a{ESCAPED_JSON}": 1}}\n')
+    (tmp_path / "ranges").mkdir()
+    (tmp_path / "ranges" / f"{HOSTILE}.json").write_text("[]")
     return tmp_path
 
+
+#: HOSTILE as JSON, and in a line.
+ESCAPED_JSON = json.dumps(HOSTILE)[1:-1]
+ONE_LINE = HOSTILE.replace("\r", "")
 
 #: HOSTILE as a TOML string.
 ESCAPED = "".join(f"\\U{ord(each):08x}" for each in HOSTILE)
 
 A, B, PAGE = f"a{HOSTILE}.txt", f"b{HOSTILE}.txt", f"page{HOSTILE}.txt"
 MISSING = f"none{HOSTILE}.txt"
+RULES, LOG = f"rules{HOSTILE}.txt", f"log{HOSTILE}"
 
 
 @pytest.mark.parametrize(
@@ -140,6 +158,12 @@ MISSING = f"none{HOSTILE}.txt"
         ["bulk", "facts", MISSING, "-o", "out"],
         ["bulk", "classify", A, "-a", "x", "-o", HOSTILE],
         ["bulk", "report", HOSTILE],
+        *(["logs", "--robots", RULES, "-f", form, LOG] for form in ("text", "json", "csv")),
+        *(["logs", "--robots", RULES, "-f", form, LOG] for form in ("markdown", "html")),
+        ["logs", "--robots", RULES, f"no-log{HOSTILE}", f"keys{HOSTILE}.jsonl", MISSING],
+        ["logs", "--robots", RULES, "--ranges", "ranges", LOG],
+        ["logs", "--robots", f"git:{RULES}", LOG],
+        ["logs", "--robots", RULES, "--log-format", HOSTILE, LOG],
         ["fetch", f"https://{HOSTILE}/"],
         ["fetch", HOSTILE],
         [HOSTILE],

@@ -198,7 +198,7 @@ def _markdown(audited: Audited) -> Iterator[str]:
 
 def print_html(audited: Audited) -> None:
     """Print the page."""
-    print(as_page(audited), end="")
+    screen.print_exact(as_page(audited))
 
 
 def as_page(audited: Audited) -> str:

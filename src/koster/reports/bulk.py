@@ -137,7 +137,7 @@ def _sites(report: Report, crawl: str) -> int:
 
 def print_csv(shares: Shares) -> None:
     """Print the shares as CSV."""
-    print(as_csv(shares.report), end="")
+    screen.print_exact(as_csv(shares.report))
 
 
 def as_csv(report: Report) -> str:
@@ -156,7 +156,7 @@ def as_csv(report: Report) -> str:
 
 def print_html(shares: Shares) -> None:
     """Print the page."""
-    print(as_page(shares), end="")
+    screen.print_exact(as_page(shares))
 
 
 def as_page(shares: Shares) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -213,13 +212,10 @@ def print_csv(answers: Answers) -> None:
     from ._csv import csv_line  # noqa: PLC0415 - needs `decimal`
 
     fields = FIELDS + FIELDS_OF_TIME if answers.moment else FIELDS
-    is_terminal = sys.stdout.isatty()
-    print(csv_line(fields), end="")
+    screen.print_exact(csv_line(fields))
     for answer in answers.tally:
         record = answer.record(answers.moment)
         # The items of a list become lines of one cell.
         cells = ["\n".join(each) if type(each) is list else each for each in record.values()]
-        if is_terminal:
-            cells = [printable(each) if isinstance(each, str) else each for each in cells]
         with held:
-            print(csv_line(cells), end="")
+            screen.print_exact(csv_line(cells))

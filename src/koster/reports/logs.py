@@ -186,7 +186,7 @@ def print_csv(judged: Judged) -> None:
         *("within_caching_period", "exempt", "not_judged", "robots_txt", "asked_for_robots_txt"),
         *("first", "last", "most_broken_line", "most_broken_rule", "version"),
     )
-    print(csv_line(headings), end="")
+    screen.print_exact(csv_line(headings))
     for each in judged.report.crawlers:
         rule = each.rules[0] if each.rules else None
         cells = (
@@ -196,7 +196,7 @@ def print_csv(judged: Judged) -> None:
             *(each.first.isoformat(), each.last.isoformat()),
             *((rule.line, rule.rule, rule.version) if rule else (None, None, None)),
         )
-        print(csv_line(cells), end="")
+        screen.print_exact(csv_line(cells))
 
 
 def print_markdown(judged: Judged) -> None:
@@ -222,4 +222,4 @@ def print_violation(each: Violation) -> None:
 
 def print_html(judged: Judged) -> None:
     """Print the page."""
-    print(as_page(judged), end="")
+    screen.print_exact(as_page(judged))

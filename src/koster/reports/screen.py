@@ -19,6 +19,7 @@ __all__ = [
     "Text",
     "complain",
     "is_file",
+    "print_exact",
     "print_file",
     "print_lines",
     "print_note",
@@ -43,6 +44,14 @@ def print_file(body: bytes) -> None:
         sys.stdout.flush()
         sys.stdout.buffer.write(body)
     sys.stdout.flush()
+
+
+def print_exact(text: str) -> None:
+    """Print text for programs as it is; on a terminal, with control characters escaped."""
+    if sys.stdout.isatty():
+        whole = text.removesuffix("\n")
+        text = "\n".join(map(printable, whole.split("\n"))) + text[len(whole) :]
+    print(text, end="")
 
 
 def is_file(stream: TextIO) -> bool:
