@@ -240,7 +240,8 @@ def test_no_readable_file(tmp_path: Path) -> None:
             "koster: the answers could not be written: No space left",
         ),
         ("--robots FILE /x -f json >/dev/full", 3, "koster: the answers could not be written"),
-        ("--robots FILE --urls /dev/zero", 3, "koster: /dev/zero: is larger than 256 MiB\n"),
+        ("--robots FILE --urls /dev/zero", 3, "koster: /dev/zero: is a device, not a file\n"),
+        ("--robots FILE --urls - < <(cat /dev/zero)", 3, "koster: <stdin>: is larger than 256 MiB"),
         ("--robots FILE /x >/dev/full 2>/dev/full", 3, ""),
     ],
 )

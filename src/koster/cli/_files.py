@@ -10,9 +10,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
+from .._opening import check_stream, open_file
 from ..errors import UnreadableError
 from ..reports.plain import printable
 from ..robots import MAX_PARSED_BYTES
+from . import _links
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,6 +37,7 @@ def shown_name(path: str) -> str:
 def _stdin() -> IO[bytes]:
     if sys.stdin is None:
         raise UnreadableError(f"{_STDIN_NAME}: is closed")
+    check_stream(sys.stdin.buffer)
     return sys.stdin.buffer
 
 
@@ -45,7 +48,7 @@ def file_name(path: str) -> str:
 
 @contextmanager
 def opened(path: str) -> Iterator[IO[bytes]]:
-    """Open a file.
+    """Open a file; a symbolic link out of the working tree is an error, see `_links`.
 
     Raises:
         UnreadableError: with one line: which file, and why.
@@ -54,7 +57,8 @@ def opened(path: str) -> Iterator[IO[bytes]]:
         if path == STDIN:
             yield _stdin()
         else:
-            with open(path, "rb") as file:
+            _links.check(path)
+            with open_file(path) as file:
                 yield file
     except UnreadableError:
         raise

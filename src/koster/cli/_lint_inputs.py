@@ -16,7 +16,7 @@ from ..errors import UnreadableError
 from ..reports import screen
 from ..reports.plain import printable
 from ..robots import MAX_PARSED_BYTES
-from . import _files, _inputs
+from . import _files, _inputs, _links
 
 if TYPE_CHECKING:
     import subprocess
@@ -55,7 +55,14 @@ def files_to_lint(files: tuple[str, ...]) -> tuple[list[str], list[str]]:
         if not in_folder:
             errors.append(f"{printable(path)}: no robots.txt in this folder")
             screen.complain(errors[-1])
-        found += in_folder
+        for each in in_folder:
+            try:
+                _links.check(each, path)
+            except UnreadableError as error:
+                errors.append(str(error))
+                screen.complain(str(error))
+            else:
+                found.append(each)
     return found, errors
 
 

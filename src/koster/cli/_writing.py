@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING
 from ..errors import UnreadableError
 from ..reports import screen
 from ..reports.plain import printable
-from . import _files
+from . import _files, _links
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,6 +48,7 @@ def replacing(path: str, before: Version | None = None) -> Iterator[IO[bytes]]:
     import tempfile
 
     shown = printable(path)
+    _links.check(path)
     target = Path(path).resolve()
     with _as_unreadable(shown):
         _check_target(shown, target)

@@ -19,7 +19,7 @@ from ..errors import KosterError, MissingExtraError
 from ..reports import screen
 from ..reports.logs import Judged, as_page, print_violation
 from ..reports.registry import formats_of, render
-from . import _writing
+from . import _links, _writing
 from ._extras import imported
 from ._help import INPUT, OUTPUT, RULES, command
 from ._inputs import is_site
@@ -253,6 +253,7 @@ def logs(
     _check_usage(logs, robots, options, follow, (output, events))
     _check_events(logs, events)
     try:
+        _links.check(robots)
         if follow:
             _follow(logs[0], robots, options)
         report = _analyze(logs, robots, options, events)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .._json import parse_json
+from .._opening import open_file
 from ..errors import KosterError
 
 if TYPE_CHECKING:
@@ -155,8 +156,8 @@ def load(path: Path | None = None) -> Suite:
     """
     path = folder() if path is None else path
     try:
-        about = parse_json((path / "suite.json").read_text("utf-8"))
-        sentences = parse_json((path / "sentences.json").read_text("utf-8"))["sentences"]
+        about = parse_json(_content(path / "suite.json"))
+        sentences = parse_json(_content(path / "sentences.json"))["sentences"]
         cases: list[AnyCase] = [*_read(path / "cases", _decision_case)]
         cases += _read(path / "servers", _server_case)
         return Suite(
@@ -171,9 +172,14 @@ def load(path: Path | None = None) -> Suite:
         raise SuiteError(f"{path}: not a conformance suite ({error!r})") from error
 
 
+def _content(path: Path) -> str:
+    with open_file(path) as file:
+        return file.read().decode()
+
+
 def _read(path: Path, read: Callable[[Any], C]) -> Iterator[C]:
     for file in sorted(path.glob("*.json")):
-        yield from map(read, parse_json(file.read_text("utf-8"))["cases"])
+        yield from map(read, parse_json(_content(file))["cases"])
 
 
 def _common(case: Any) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from .._opening import check_stream, open_file
 from ..bulk._arrow import np, pa
 from ..errors import UnreadableError
 
@@ -49,7 +50,9 @@ def opened(path: str) -> Iterator[Any]:
         UnreadableError: it cannot be opened.
     """
     try:
-        raw: Any = sys.stdin.buffer if path == _STDIN else open(path, "rb")  # noqa: SIM115
+        raw: Any = sys.stdin.buffer if path == _STDIN else open_file(path)
+        if path == _STDIN:
+            check_stream(raw)
         file = raw if isinstance(raw, io.BufferedReader) else io.BufferedReader(raw)
         start = file.peek(4)[:4]
     except OSError as error:

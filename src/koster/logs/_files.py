@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from .._opening import check_file
 from .._wording import count_noun
 from ..bulk._arrow import np, pa
 from ..bulk._fetches import NEVER
@@ -158,12 +159,13 @@ def _open_head(path: str, reading: Reading) -> LogFile:
 
 
 def _is_stream(path: str) -> bool:
-    """Return whether a path is a pipe, such as that of ``<(zcat …)``, or a device.
+    """Return whether a path is a pipe that is open already, such as that of ``<(zcat …)``.
 
     Raises:
-        UnreadableError: there is no such file.
+        UnreadableError: there is no such file, or it is another pipe, or a device.
     """
     try:
+        check_file(path)
         return not stat.S_ISREG(os.stat(path).st_mode)
     except OSError as error:
         raise UnreadableError(f"{path}: {error.strerror}") from error

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from .._opening import open_file
 from ..bulk.judging import VERDICTS, Verdict
 from ..errors import UnreadableError
 from ._blocks import BLOCK_BYTES, Block
@@ -127,7 +128,7 @@ class _Tail:
         """
         if self._file is None:
             try:
-                self._file = open(self._path, "rb")  # noqa: SIM115 - until it is rotated
+                self._file = open_file(self._path)
             except OSError as error:
                 raise UnreadableError(f"{self._path}: {error.strerror}") from error
         yield from self._blocks()
@@ -138,7 +139,7 @@ class _Tail:
                 yield self._rest + b"\n"
                 self._rest = b""
             with suppress(OSError):
-                new = open(self._path, "rb")  # noqa: SIM115 - until it is rotated
+                new = open_file(self._path)
                 self._file.close()
                 self._file = new
                 yield from self._blocks()

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._json import parse_json
 from .._moments import EPOCH
+from .._opening import open_file
 from ..bulk._fetches import NEVER
 from ..crawlers import known
 from ..errors import UnreadableError, missing
@@ -55,6 +56,10 @@ class Ranges:
         starts = self.starts.get(version, [])
         place = bisect.bisect_right(starts, address) - 1
         return place >= 0 and address <= self.ends[version][place]
+
+
+#: The maximum size of a list: those that operators publish have some hundred kilobytes.
+_MAX_LIST_BYTES = 16 << 20
 
 
 def ranges_of(prefixes: Iterable[str], source: str, day: str) -> Ranges:
@@ -221,10 +226,7 @@ def _in_folder(
                 f"{path}: is not named after a known crawler, its operator, or one in the "
                 "robots.txt; names are such as gptbot.json and gptbot-2026-03-01.json"
             )
-        try:
-            data = parse_json(path.read_bytes())
-        except (OSError, ValueError) as error:
-            raise UnreadableError(f"{path}: is not valid JSON: {error}") from error
+        data = _data_of(path)
         if isinstance(data, dict) and isinstance(data.get("keys"), list):
             yield tokens, keys_of(data)
             continue
@@ -234,6 +236,25 @@ def _in_folder(
         if not any(ranges.starts.values()):
             raise UnreadableError(f"{path}: has neither addresses nor keys")
         yield tokens, ranges
+
+
+def _data_of(path: Path) -> Any:
+    """Return the JSON in a file.
+
+    Raises:
+        UnreadableError: it cannot be read, or is too large or invalid.
+    """
+    try:
+        with open_file(path) as file:
+            raw = file.read(_MAX_LIST_BYTES + 1)
+    except OSError as error:
+        raise UnreadableError(f"{path}: {error.strerror}") from error
+    if len(raw) > _MAX_LIST_BYTES:
+        raise UnreadableError(f"{path}: is larger than {_MAX_LIST_BYTES >> 20} MiB")
+    try:
+        return parse_json(raw)
+    except ValueError as error:
+        raise UnreadableError(f"{path}: is not valid JSON: {error}") from error
 
 
 def _day(day: str | None, path: Path) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .._charsets import decode_by_bom
+from .._opening import open_file
 from ..bulk._arrow import pa
 from ..errors import UnreadableError
 from ..robots import MAX_PARSED_BYTES, parse
@@ -100,7 +101,7 @@ def _body(path: Path) -> bytes:
         UnreadableError: it cannot be read.
     """
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             return _decoded(file.read(MAX_PARSED_BYTES + 1))
     except OSError as error:
         raise UnreadableError(f"{path}: {error.strerror}") from error
