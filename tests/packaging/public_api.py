@@ -396,6 +396,8 @@ def lint() -> None:
     assert_type(findings[0].url, str | None)
     assert_type(koster.lint.with_edits(b"", findings), bytes)
     assert_type(koster.lint.fixed(b""), bytes)
+    assert_type(koster.lint.fixes(b"", koster.lint.lint).body, bytes)
+    assert_type(koster.lint.fixes(b"", koster.lint.lint).kept, tuple[koster.lint.Kept, ...])
     assert_type(koster.lint.chosen(["P"], ignore=["P004"]), tuple[koster.lint.Check, ...])
     assert_type(koster.lint.CHECKS[0].family, koster.lint.Family)
 

@@ -9,18 +9,17 @@ from .. import lint as linting
 from .._charsets import to_utf8
 from ..diff import compare
 from ..lint import Severity
-from ..model import text_of
 from ..reports import screen
 from ..reports.plain import printable, shorten
 from ..reports.screen import Text
 from ..robots import parse
-from . import _files
+from ._line_diff import unified_diff
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..dialects import Dialect
-    from ..lint import Finding
+    from ..lint import Finding, Fixed
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,7 @@ def fixed(
     on_disk: bytes,
     find: Callable[[bytes], list[Finding]],
     dialects: tuple[Dialect, ...],
-) -> tuple[bytes, Effect]:
+) -> tuple[Fixed, Effect]:
     """Return a file in which findings are fixed, and the effect on crawlers.
 
     Notes are fixed only if access does not change.
@@ -45,20 +44,17 @@ def fixed(
     def find_serious(text: bytes) -> list[Finding]:
         return [finding for finding in find(text) if finding.severity is not Severity.NOTE]
 
-    after = linting.fixed(body, find)
-    effect = effect_of(on_disk, after, dialects)
+    after = linting.fixes(body, find)
+    effect = effect_of(on_disk, after.body, dialects)
     if not effect.is_nothing:
-        after = linting.fixed(body, find_serious)
-        effect = effect_of(on_disk, after, dialects)
+        after = linting.fixes(body, find_serious)
+        effect = effect_of(on_disk, after.body, dialects)
     return after, effect
 
 
-def print_change(name: str, before: bytes, after: bytes) -> None:
+def print_change(name: str, before: bytes, after: Fixed) -> None:
     """Print a unified diff of two versions of a file."""
-    import difflib
-
-    old, new = (_files.split_lines(text_of(body)) for body in (before, after))
-    for line in difflib.unified_diff(old, new, name, f"{name} (fixed)", lineterm=""):
+    for line in unified_diff(before, after.body, after.kept, name, f"{name} (fixed)"):
         style = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1], "")
         screen.print_lines(Text(printable(line.expandtabs(1)), style))
 

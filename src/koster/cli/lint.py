@@ -412,15 +412,16 @@ def _fix(each: Input, findings: list[Finding], linter: _Linter, *, write: bool) 
     """
     _inputs.check_whole(each)
     dialects = linter.dialects(each.path)
-    after, effect = _fixing.fixed(
+    fixed, effect = _fixing.fixed(
         each.body, each.on_disk, lambda body: linter.findings(replace(each, body=body)), dialects
     )
+    after = fixed.body
     if after == each.body and not any(_is_convertible(each, finding) for finding in findings):
         screen.print_lines(Text(f"{each.name}: nothing to fix automatically"))
         return findings
     if write:
         _inputs.check_rewritable(each, dialects, after)
-    _fixing.print_change(each.name, each.body, after)
+    _fixing.print_change(each.name, each.body, fixed)
     screen.print_lines(Text(f"{each.name}: {effect.summary}", "bold"))
     if write:
         _writing.replace(each.path, after, each.before)

@@ -17,6 +17,7 @@ from .._templates import template_of
 from ..dialects import GOOGLE, RFC9309
 from ._bytes import KINDS
 from ._checks import CHECK_OF, CHECKS
+from ._edits import Fixed, Kept, apply_edits, fixes
 from ._ignoring import ignored_codes
 from ._model import (
     SEARCH_CRAWLERS,
@@ -45,10 +46,13 @@ __all__ = [
     "Edit",
     "Family",
     "Finding",
+    "Fixed",
+    "Kept",
     "Severity",
     "SitemapUrls",
     "chosen",
     "fixed",
+    "fixes",
     "is_binary",
     "is_page",
     "lint",
@@ -71,8 +75,6 @@ _IMPORTANT = (
 
 #: The maximum number of findings with one code. Files of millions of lines have more.
 _MAX_FINDINGS = 100_000
-#: A file is checked at most so often to fix it.
-_MAX_FIXES = 20
 
 _BY_PLACE = attrgetter("line", "column", "code")
 
@@ -179,30 +181,15 @@ def _place(code: str, codes: tuple[str, ...]) -> int:
 def fixed(body: bytes, find: Callable[[bytes], Iterable[Finding]] = lint) -> bytes:
     """Return a file in which nothing is left that can be fixed automatically.
 
-    A fix may show something else to fix, so the file is checked again after each.
+    A fix may show something else to fix, so the file is checked again after each: at most 20 times.
 
     Args:
         body: The file as served.
         find: Returns the findings to fix, such as `lint` with other checks.
     """
-    for _ in range(_MAX_FIXES):
-        after = with_edits(body, find(body))
-        if after == body:
-            break
-        body = after
-    return body
+    return fixes(body, find).body
 
 
 def with_edits(body: bytes, findings: Iterable[Finding]) -> bytes:
     """Apply the edits of findings to a file once; of overlapping edits the first one wins."""
-    edits = sorted(
-        {edit for finding in findings for edit in finding.edits},
-        key=lambda edit: (edit.start, -edit.end),
-    )
-    parts = []
-    at = 0
-    for edit in edits:
-        if edit.start >= at:
-            parts += [body[at : edit.start], edit.replacement]
-            at = max(edit.end, at)
-    return b"".join([*parts, body[at:]])
+    return apply_edits(body, findings).body
