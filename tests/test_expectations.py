@@ -153,3 +153,30 @@ def test_written_expectations_name_crawlers_until_it_takes_long(
     assert 'agent = ["Googlebot-Image", "c"]' in expectations.written(image, "x")
     monkeypatch.setattr("koster.analysis._files.Selecting.allows", lambda _, agent: agent < "c")
     assert 'agent = ["a", "b"]' in expectations.written(robots, "x")
+
+
+def test_written_expectations_name_so_many_crawlers_that_they_can_be_read() -> None:
+    names = "".join(f"User-agent: a{number}\n" for number in range(2_000))
+    robots = koster.parse(f"{names}Allow: /b\nDisallow: /\n")
+    found = expectations.read(expectations.written(robots, "x"))
+    assert len({each.agent for each in found.questions} - {"*"}) == 502
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("robots = " + "[" * 9_999, "nested more than 50 deep"),
+        ("a." * 20_000 + "a = 1", "more than 32 parts"),
+        ("#" * (1 << 20) + "\n", "larger than 1 MiB"),
+        (f'dialect = ["{"x" * 9_999}"]', "dialect must be a name, not \\['xxx"),
+        # Lists of agents and URLs multiply.
+        (
+            f"[[expect]]\nagent = {['a'] * 9_999}\nallow = {['/'] * 9_999}",
+            "more than 100,000 pairs of an agent and a URL",
+        ),
+    ],
+)
+def test_hostile_files_are_refused(text: str, message: str) -> None:
+    with pytest.raises(expectations.ExpectationsError, match=message) as error:
+        expectations.read(text)
+    assert len(str(error.value)) < 300

@@ -8,11 +8,13 @@ has an effect.
 from __future__ import annotations
 
 import json
-import tomllib
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ._asking import rules_for_data
+from ._toml import TomlError, read_toml
+from ._wording import truncated
 from .analysis import EVERYBODY, Budget, WholeFile, likely_urls
 from .crawlers import UnknownPurposeError, agent_for, expand_agent
 from .dialects import GOOGLE, RFC9309, dialect_named
@@ -63,8 +65,9 @@ class Result:
     line: int | None = None
 
 
-#: The maximum numbers of URLs of a table, and of tables, that `written` gives.
+#: The maximum numbers of URLs and names of a table, and of tables, that `written` gives.
 _MAX_URLS = 5
+_MAX_NAMES = 500
 _MAX_TABLES = 20
 #: Comparisons of rules that it takes to find these URLs.
 _MAX_COMPARED = 600_000
@@ -72,6 +75,11 @@ _MAX_COMPARED = 600_000
 _KEYS = {"robots", "dialect", "expect", "same-as", "no-dead-rules"}
 #: A group of their own is a change that an owner wants to hear of, so `written` names them.
 _SEARCH_CRAWLERS = ("Googlebot", "bingbot")
+
+#: The maximum length of a value in a message.
+_MAX_SHOWN = 100
+#: The maximum number of questions: some seconds of work. Lists of agents and URLs multiply.
+_MAX_QUESTIONS = 100_000
 
 _EXPECT_KEYS = {"agent", "allow", "disallow"}
 
@@ -86,8 +94,8 @@ def read(text: str) -> Expectations:
     (Question(agent='Googlebot', url='/', allowed=True),)
     """
     try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        table = read_toml(text)
+    except TomlError as error:
         raise ExpectationsError(f"invalid TOML: {error}") from error
     _check_keys(table, _KEYS, "the file")
     try:
@@ -98,7 +106,7 @@ def read(text: str) -> Expectations:
     found = Expectations(
         robots=_get_typed(table, "robots", str, "a path"),
         dialect=dialect,
-        questions=tuple(question for each in expect for question in _questions(each)),
+        questions=_all_questions(expect),
         same_as=_get_typed(table, "same-as", str, "a path"),
         no_dead_rules=bool(_get_typed(table, "no-dead-rules", bool, "true or false")),
     )
@@ -111,34 +119,53 @@ def _check_keys(table: dict[str, Any], known: set[str], where: str) -> None:
     unknown = sorted(set(table) - known)
     if unknown:
         keys = ", ".join(sorted(known))
-        raise ExpectationsError(f"unknown key {unknown[0]!r} in {where}: valid keys are {keys}")
+        raise ExpectationsError(
+            f"unknown key {_shown(unknown[0])} in {where}: valid keys are {keys}"
+        )
 
 
 def _get_typed(table: dict[str, Any], key: str, type_: type, what: str) -> Any:
     value = table.get(key)
     if value is not None and not isinstance(value, type_):
-        raise ExpectationsError(f"{key} must be {what}, not {value!r}")
+        raise ExpectationsError(f"{key} must be {what}, not {_shown(value)}")
     return value
 
 
-def _questions(each: object) -> list[Question]:
+def _shown(value: object) -> str:
+    return truncated(repr(value), _MAX_SHOWN)
+
+
+def _all_questions(expect: list[object]) -> tuple[Question, ...]:
+    """Return the questions of all tables.
+
+    Raises:
+        ExpectationsError: a table is invalid, or the questions are too many.
+    """
+    found: list[Question] = []
+    for each in expect:
+        found += islice(_questions(each), _MAX_QUESTIONS + 1 - len(found))
+        if len(found) > _MAX_QUESTIONS:
+            raise ExpectationsError(f"more than {_MAX_QUESTIONS:,} pairs of an agent and a URL")
+    return tuple(found)
+
+
+def _questions(each: object) -> Iterator[Question]:
     if not isinstance(each, dict):
         raise ExpectationsError("expect must be [[expect]] tables")
     _check_keys(each, _EXPECT_KEYS, "[[expect]]")
-    try:
-        given = _strings(each, "agent") or ["*"]
-        agents = [name for agent in given for name in expand_agent(agent)]
-    except (MissingExtraError, UnknownPurposeError) as error:
-        raise ExpectationsError(str(error)) from error
-    found = [
-        Question(agent, url, allowed)
-        for agent in agents
+    asked = [
+        (_validate_url(url), allowed)
         for key, allowed in (("allow", True), ("disallow", False))
-        for url in map(_validate_url, _strings(each, key))
+        for url in _strings(each, key)
     ]
-    if not found:
+    if not asked:
         raise ExpectationsError("[[expect]] needs allow or disallow")
-    return found
+    for agent in _strings(each, "agent") or ["*"]:
+        try:
+            names = expand_agent(agent)
+        except (MissingExtraError, UnknownPurposeError) as error:
+            raise ExpectationsError(str(error)) from error
+        yield from (Question(name, url, allowed) for name in names for url, allowed in asked)
 
 
 def _validate_url(url: str) -> str:
@@ -149,14 +176,14 @@ def _validate_url(url: str) -> str:
     """
     if url.startswith("/") or "://" in url:
         return url
-    raise ExpectationsError(f"invalid path or URL {url!r}: a path must start with /")
+    raise ExpectationsError(f"invalid path or URL {_shown(url)}: a path must start with /")
 
 
 def _strings(table: dict[str, Any], key: str) -> list[str]:
     value = table.get(key, [])
     strings = [value] if isinstance(value, str) else value
     if not isinstance(strings, list) or not all(isinstance(each, str) for each in strings):
-        raise ExpectationsError(f"{key} must be a string or a list of strings, not {value!r}")
+        raise ExpectationsError(f"{key} must be a string or a list of strings, not {_shown(value)}")
     return strings
 
 
@@ -275,7 +302,7 @@ def _groups(robots: RobotsTxt) -> Iterator[tuple[list[str], Rules]]:
             searching = (each for each in _SEARCH_CRAWLERS if not robots.rules_for(each).is_named)
             yield [EVERYBODY, *searching], rules
         else:
-            yield _own_names(whole, rules) or [name], rules
+            yield _own_names(whole, rules)[:_MAX_NAMES] or [name], rules
 
 
 def _own_names(whole: WholeFile, rules: Rules) -> list[str]:

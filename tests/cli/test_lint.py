@@ -309,3 +309,52 @@ def test_statistics_count_findings_by_code() -> None:
 def test_comments_ignore_findings() -> None:
     write("robots.txt", "User-agent: *\nDisallow: admin # koster: ignore[P001]\n")
     assert run().stdout == "No problems found\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a." * 20_000 + "a = 1", "a key has more than 32 parts"),
+        ("ignore = " + "[" * 9_999, "nested more than 50 deep"),
+        ("#" * (1 << 20) + "\n", "is larger than 1 MiB"),
+        ("ignore = [" + '"S", ' * 1_001 + "]", "'ignore' has more than 1,000 entries"),
+        (f'ignore = "{"x" * 9_999}"', "must be a list of strings, not 'xxx"),
+        ("x" * 9_999 + " = 1", "unknown key 'xxx"),
+    ],
+)
+def test_hostile_settings_are_refused_with_a_short_message(text: str, message: str) -> None:
+    write("robots.txt", BAD)
+    for name, content in (("koster.toml", text), ("pyproject.toml", f"[tool.koster]\n{text}")):
+        write(name, content)
+        result = run("--config", name)
+        assert result.exit_code == 2
+        assert message in " ".join(result.stderr.replace("│", "").split())
+        assert len(result.stderr) < 1_500
+
+
+def test_only_some_unknown_crawlers_get_a_warning() -> None:
+    write("robots.txt", "User-agent: *\nDisallow: /a\n")
+    write("koster.toml", f"crawlers = {[f'none{number}' for number in range(9)]}")
+    warnings = run().stderr.splitlines()
+    assert len(warnings) == 6
+    assert warnings[-1] == "koster: koster.toml: 4 more unknown crawlers"
+
+
+def test_settings_of_a_parent_folder_are_said(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    write("a/b/robots.txt", BAD)
+    write("a/b/robots.old.txt", BAD)
+    write("a/koster.toml", 'ignore = ["P"]\n')
+    told = "koster: settings of a/koster.toml\n"
+    assert run("a/b").stderr == told
+    assert run("a/b/robots.txt", "a/b/robots.old.txt", "-f", "json").stderr == told
+    monkeypatch.chdir(tmp_path / "a" / "b")
+    assert run().stderr == "koster: settings of ../koster.toml\n"
+    assert run("-", stdin=BAD).stderr == "koster: settings of ../koster.toml\n"
+    # The settings of the current folder, of the file's own, and those that --config names are known.
+    write("koster.toml", "")
+    assert run().stderr == run("--config", "../koster.toml").stderr == ""
+    monkeypatch.chdir(tmp_path / "a")
+    (tmp_path / "a" / "b" / "koster.toml").unlink()
+    assert run("b").stderr == ""

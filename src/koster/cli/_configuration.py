@@ -6,6 +6,7 @@ As with other linters, the nearest one above a file applies to it.
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from .. import crawlers
+from .._toml import MAX_SIZE, TomlError, read_toml
+from .._wording import count_noun, truncated
 from ..errors import MissingExtraError
 from ..lint import settings as lint_settings
 from ..lint.settings import Settings, SettingsError
@@ -27,14 +30,18 @@ if TYPE_CHECKING:
 
 _OWN_FILE = "koster.toml"
 _PROJECT_FILE = "pyproject.toml"
+#: The maximum number of warnings of unknown crawlers, and the maximum length of a name there.
+_MAX_WARNINGS = 5
+_MAX_SHOWN = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """Settings, and the folder of the file that has them: paths are relative to it."""
+    """Settings, the file that has them, and its folder: paths are relative to it."""
 
     settings: Settings
     folder: Path
+    file: Path | None = None
 
     def checks_for(self, path: str) -> tuple[Check, ...]:
         """Return the checks for a file."""
@@ -52,6 +59,7 @@ class Configurations:
     def __init__(self, path: str | None, update: Callable[[Settings], Settings]) -> None:
         self._update = update
         self._found: dict[Path, Configuration] = {}
+        self._told: set[Path] = set()
         self._only = None
         if path is not None:
             file = Path(path)
@@ -70,8 +78,17 @@ class Configurations:
 
     def _of_folder(self, folder: Path) -> Configuration:
         if folder not in self._found:
-            self._found[folder] = self._read(folder)
+            found = self._read(folder)
+            self._found[folder] = found
+            self._tell_if_above(found, folder)
         return self._found[folder]
+
+    def _tell_if_above(self, found: Configuration, folder: Path) -> None:
+        """Say which file is used if it is in a parent folder, which people may not think of."""
+        if found.file is None or found.file in self._told or found.folder in (folder, Path.cwd()):
+            return
+        self._told.add(found.file)
+        print(f"koster: settings of {_shown(found.file)}", file=sys.stderr)
 
     def _read(self, folder: Path) -> Configuration:
         own, project = folder / _OWN_FILE, folder / _PROJECT_FILE
@@ -98,7 +115,7 @@ class Configurations:
         except SettingsError as error:
             raise click.UsageError(f"{_shown(file)}: {error}") from error
         _warn_of_unknown(settings, file)
-        return Configuration(settings, file.absolute().parent)
+        return Configuration(settings, file.absolute().parent, file.absolute())
 
 
 def _tool_table(project: dict[str, Any]) -> object:
@@ -112,14 +129,18 @@ def _shown(file: Path) -> str:
 
 
 def _warn_of_unknown(settings: Settings, file: Path) -> None:
-    for name in settings.crawlers:
-        try:
-            if crawlers.named(name) is None:
-                near = ", ".join(crawlers.suggestions(name))
-                hint = f". Did you mean {near}?" if near else ""
-                screen.complain(f"{_shown(file)}: unknown crawler {name!r}{hint}")
-        except MissingExtraError:
-            return
+    """Warn of the first unknown crawlers: suggestions take long."""
+    try:
+        unknown = [name for name in settings.crawlers if crawlers.named(name) is None]
+        for name in unknown[:_MAX_WARNINGS]:
+            near = ", ".join(crawlers.suggestions(name))
+            hint = f". Did you mean {near}?" if near else ""
+            shown = truncated(repr(name), _MAX_SHOWN)
+            screen.complain(f"{_shown(file)}: unknown crawler {shown}{hint}")
+    except MissingExtraError:
+        return
+    if more := len(unknown[_MAX_WARNINGS:]):
+        screen.complain(f"{_shown(file)}: {count_noun(more, 'more unknown crawler')}")
 
 
 def _load(file: Path) -> dict[str, Any]:
@@ -128,11 +149,10 @@ def _load(file: Path) -> dict[str, Any]:
     Raises:
         click.UsageError: it cannot be read, or is invalid.
     """
-    import tomllib
-
     try:
-        return tomllib.loads(file.read_text("utf-8-sig"))
+        with file.open("rb") as opened:
+            return read_toml(opened.read(MAX_SIZE + 1))
     except OSError as error:
         raise click.UsageError(f"{_shown(file)}: {error.strerror}") from error
-    except ValueError as error:
+    except TomlError as error:
         raise click.UsageError(f"{_shown(file)}: {error}") from error

@@ -11,13 +11,14 @@ from fnmatch import fnmatchcase
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from .._wording import truncated
 from ..dialects import GOOGLE, RFC9309, dialect_named
 from ..errors import KosterError, UnknownDialectError
 from ._checks import CHECK_OF, CHECKS
 from ._model import SEARCH_CRAWLERS, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sized
 
     from ..dialects import Dialect
     from ._model import Check
@@ -100,8 +101,15 @@ def chosen(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> tuple[Chec
 def _check_prefixes(prefixes: Iterable[str]) -> None:
     for prefix in prefixes:
         if not any(check.code.startswith(prefix.upper()) for check in CHECKS):
-            raise SettingsError(f"unknown code {prefix}; koster lint --explain all lists the codes")
+            raise SettingsError(
+                f"unknown code {truncated(prefix, _MAX_SHOWN)}; koster lint --explain all lists the codes"
+            )
 
+
+#: The maximum length of a value in a message.
+_MAX_SHOWN = 100
+#: The maximum length of a list or table: each file is compared with all of them.
+_MAX_ENTRIES = 1_000
 
 _KEYS = ("select", "ignore", "per-file-ignores", "severity", "dialects", "crawlers")
 
@@ -117,7 +125,7 @@ def read(table: Mapping[str, Any]) -> Settings:
     """
     for key in table:
         if key not in _KEYS:
-            raise SettingsError(f"unknown key {key!r}{_hint(key, _KEYS)}")
+            raise SettingsError(f"unknown key {_shown(key)}{_hint(key, _KEYS)}")
     select, ignore = (_strings(table, key) for key in ("select", "ignore"))
     _check_prefixes([*select, *ignore])
     return Settings(
@@ -130,6 +138,10 @@ def read(table: Mapping[str, Any]) -> Settings:
     )
 
 
+def _shown(value: object) -> str:
+    return truncated(repr(value), _MAX_SHOWN)
+
+
 def _hint(name: str, names: Iterable[str]) -> str:
     """Return the end of a message about an unknown name: the nearest one, or all."""
     names = list(names)
@@ -140,15 +152,22 @@ def _hint(name: str, names: Iterable[str]) -> str:
 def _strings(table: Mapping[str, Any], key: str) -> tuple[str, ...]:
     value = table.get(key, [])
     if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-        raise SettingsError(f"{key} must be a list of strings, not {value!r}")
+        raise SettingsError(f"{key} must be a list of strings, not {_shown(value)}")
+    _check_size(value, key)
     return tuple(value)
 
 
 def _table(table: Mapping[str, Any], key: str) -> dict[str, Any]:
     value = table.get(key, {})
     if not isinstance(value, dict):
-        raise SettingsError(f"{key} must be a table, not {value!r}")
+        raise SettingsError(f"{key} must be a table, not {_shown(value)}")
+    _check_size(value, key)
     return value
+
+
+def _check_size(entries: Sized, key: str) -> None:
+    if len(entries) > _MAX_ENTRIES:
+        raise SettingsError(f"{_shown(key)} has more than {_MAX_ENTRIES:,} entries")
 
 
 def _per_file_ignores(table: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
@@ -162,10 +181,10 @@ def _severities(table: Mapping[str, Any]) -> dict[str, Severity]:
     found = {}
     for code, value in _table(table, "severity").items():
         if code.upper() not in CHECK_OF:
-            raise SettingsError(f"unknown code {code!r} in severity{_hint(code, CHECK_OF)}")
+            raise SettingsError(f"unknown code {_shown(code)} in severity{_hint(code, CHECK_OF)}")
         if value not in list(Severity):
             raise SettingsError(
-                f"invalid severity {value!r} of {code}: write {', '.join(Severity)}"
+                f"invalid severity {_shown(value)} of {code}: write {', '.join(Severity)}"
             )
         found[code.upper()] = Severity(value)
     return found
@@ -173,6 +192,6 @@ def _severities(table: Mapping[str, Any]) -> dict[str, Severity]:
 
 def _dialects(names: Iterable[str]) -> tuple[Dialect, ...]:
     try:
-        return tuple(dialect_named(name) for name in names)
+        return tuple(dict.fromkeys(map(dialect_named, names)))
     except UnknownDialectError as error:
         raise SettingsError(str(error)) from error
