@@ -177,7 +177,7 @@ def test_rendered_template_is_checked() -> None:
 
 def test_failing_renderer_is_an_error() -> None:
     write("robots.txt", BAD)
-    result = run("--render", "exit 7", "robots.txt")
+    result = run("--render", "sh -c 'exit 7'", "robots.txt")
     assert result.exit_code == 3
     assert "robots.txt (rendered): --render failed with exit code 7" in result.stderr
     assert run("--render", "cat", "none.txt").exit_code == 3
@@ -188,7 +188,7 @@ def test_failing_renderer_is_an_error() -> None:
 def test_renderer_that_does_not_end_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_lint_inputs, "_MAX_RENDER_SECONDS", 0.5)
     write("robots.txt", BAD)
-    result = run("--render", "echo User-agent; sleep 100", "robots.txt")
+    result = run("--render", "sh -c 'echo User-agent; sleep 100'", "robots.txt")
     assert result.exit_code == 3
     assert "--render took more than 0.5 s" in result.stderr
 

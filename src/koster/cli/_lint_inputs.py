@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import signal
 import threading
 from contextlib import suppress
@@ -17,6 +16,7 @@ from ..reports import screen
 from ..reports.plain import printable
 from ..robots import MAX_PARSED_BYTES
 from . import _files, _inputs, _links
+from ._command_lines import arguments
 
 if TYPE_CHECKING:
     import subprocess
@@ -33,7 +33,6 @@ _NAME = re.compile(
     re.IGNORECASE,
 )
 _SKIPPED = {"node_modules", "__pycache__", "venv"}
-_PLACEHOLDER = "{}"
 _MAX_RENDER_SECONDS = 60
 
 
@@ -92,21 +91,26 @@ def rendered(command: str, path: str | None) -> Input:
     The template is its standard input; ``{}`` in the command is the path of the template.
 
     Raises:
+        click.UsageError: the command is invalid.
         UnreadableError: the template cannot be read; the command fails, prints nothing or too
             much, or takes too long.
     """
     import subprocess
     import tempfile
 
+    line = arguments("--render", command, path)
     template = b"" if path is None else _files.read_bytes(path)
     shown = "<rendered>" if path is None else f"{_files.shown_name(path)} (rendered)"
-    line = command.replace(_PLACEHOLDER, shlex.quote(path)) if path else command
     with tempfile.TemporaryFile() as source:
         source.write(template)
         source.seek(0)
-        process = subprocess.Popen(  # noqa: S602 - the user's own command, with pipes
-            line, shell=True, stdin=source, stdout=subprocess.PIPE, start_new_session=True
-        )
+        try:
+            process = subprocess.Popen(  # noqa: S603 - the user's own command, without a shell
+                line, stdin=source, stdout=subprocess.PIPE, start_new_session=True
+            )
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or str(error)
+            raise UnreadableError(f"{shown}: cannot run {printable(line[0])}: {why}") from error
     expired = threading.Event()
 
     def stop_late() -> None:
