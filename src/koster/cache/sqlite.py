@@ -13,6 +13,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from ..errors import CacheError
+from ._sqlite_guard import TABLE, Deadline, guard, verify
 from .forks import at_fork
 from .store import decode_entry, encode_entry
 
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 
 #: Seconds to wait for writers in other processes.
 _TIMEOUT = 1.0
+
+#: Seconds after which a statement is interrupted, and one that reads or deletes many entries.
+_MAX_SECONDS = 2.0
+_MAX_SECONDS_OF_MANY = 30.0
 
 #: Seconds that a fork waits for another thread's statement.
 _FORK_TIMEOUT = 5.0
@@ -35,21 +40,18 @@ _APPLICATION_ID = 0x6B6F7374
 #: PRAGMA user_version.
 _SCHEMA_VERSION = 1
 
-_TABLE = """
-CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY NOT NULL, record BLOB NOT NULL)
-"""
-_GET = "SELECT record FROM entries WHERE key = ?"
+_GET = "SELECT record FROM entries WHERE key = ? LIMIT 1"
 #: REPLACE assigns a new rowid: the lowest rowids are the oldest entries.
 _PUT = "REPLACE INTO entries VALUES (?, ?)"
-_USED_BYTES = """
-SELECT (page_count - freelist_count) * page_size
-FROM pragma_page_count, pragma_freelist_count, pragma_page_size
-"""
+_PAGES, _FREE_PAGES, _PAGE_SIZE = (
+    f"PRAGMA {name}" for name in ("page_count", "freelist_count", "page_size")
+)
 _ANY_ENTRY = "SELECT 1 FROM entries LIMIT 1"
-#: Deletes 5 percent of the entries.
+#: Deletes about 5 percent of the entries. It does not count them: SQLite does that in one step,
+#: which nothing interrupts.
 _DELETE_OLDEST = """
-DELETE FROM entries WHERE rowid IN (
-  SELECT rowid FROM entries ORDER BY rowid LIMIT 1 + (SELECT count(*) / 20 FROM entries))
+DELETE FROM entries WHERE rowid <= (SELECT min(rowid) FROM entries)
+  + ((SELECT max(rowid) FROM entries) - (SELECT min(rowid) FROM entries)) / 20
 """
 
 #: Number of puts between checks of the size.
@@ -66,6 +68,10 @@ class SqliteCache:
     connection is closed before the process forks; parent and child each open a new one. If another
     thread's statement does not end within seconds, the fork proceeds, and the child's cache raises
     `CacheError` from then on.
+
+    A file with tables, triggers or views of another program is an error: nothing in it is run. A
+    statement that takes more than 2 seconds is an error, too; 30 seconds if it deletes or lists
+    many entries.
     """
 
     def __init__(self, path: str | os.PathLike[str], max_bytes: int | None = None) -> None:
@@ -76,6 +82,7 @@ class SqliteCache:
         self._failure_count = 0
         #: Why the cache is unusable, if it is.
         self._unusable_because = ""
+        self._deadline = Deadline()
         # A signal handler or a finalizer may call in the middle of another call.
         self._lock = threading.RLock()
         self._is_executing = False
@@ -124,11 +131,14 @@ class SqliteCache:
         self._put_count += 1
         if self._max_bytes is not None and self._put_count % _PUTS_PER_SIZE_CHECK == 1:
             while self._used_bytes() > self._max_bytes and self._execute(_ANY_ENTRY, ()):
-                self._execute(_DELETE_OLDEST, ())
+                self._execute(_DELETE_OLDEST, (), _MAX_SECONDS_OF_MANY)
 
     def _used_bytes(self) -> int:
-        (used_bytes,) = self._execute(_USED_BYTES, ())[0]
-        return int(str(used_bytes))
+        pages, free, size = (
+            int(str(self._execute(pragma, ())[0][0]))
+            for pragma in (_PAGES, _FREE_PAGES, _PAGE_SIZE)
+        )
+        return (pages - free) * size
 
     def keys(self) -> Iterator[str]:
         """Iterate over the keys of all entries.
@@ -136,7 +146,8 @@ class SqliteCache:
         Raises:
             CacheError: as `get`.
         """
-        return (str(row[0]) for row in self._execute("SELECT key FROM entries ORDER BY key", ()))
+        rows = self._execute("SELECT key FROM entries ORDER BY key", (), _MAX_SECONDS_OF_MANY)
+        return (str(row[0]) for row in rows)
 
     def close(self) -> None:
         """Close the file; later calls raise `CacheError`."""
@@ -174,11 +185,13 @@ class SqliteCache:
         self._lock = threading.RLock()
         self._is_executing = False
 
-    def _execute(self, statement: str, values: Sequence[object]) -> list[tuple[object, ...]]:
+    def _execute(
+        self, statement: str, values: Sequence[object], seconds: float = _MAX_SECONDS
+    ) -> list[tuple[object, ...]]:
         """Execute a statement, and commit.
 
         Raises:
-            CacheError: SQLite failed, or the cache is closed.
+            CacheError: SQLite failed, took longer than some seconds, or the cache is closed.
         """
         failures = self._failure_count
         # A signal handler in another thread may keep the lock: then nothing is cached.
@@ -194,7 +207,9 @@ class SqliteCache:
                 raise CacheError(f"{self._path}: in use by this thread")
             self._is_executing = True
             try:
-                return self._get_connection().execute(statement, values).fetchall()
+                connection = self._get_connection()
+                self._deadline.begin(seconds)
+                return connection.execute(statement, values).fetchall()
             except (sqlite3.Error, OSError, ValueError) as error:
                 self._failure_count += 1
                 raise CacheError(f"{self._path}: {error}") from error
@@ -218,6 +233,8 @@ class SqliteCache:
             self._path, timeout=_TIMEOUT, isolation_level=None, check_same_thread=False
         )
         try:
+            self._deadline.begin(_MAX_SECONDS)
+            guard(connection, self._deadline)
             _configure(connection)
         except BaseException:
             connection.close()
@@ -233,6 +250,7 @@ def _configure(connection: sqlite3.Connection) -> None:
     """
     if _file_marks(connection) != (_APPLICATION_ID, _SCHEMA_VERSION):
         _create_table(connection)
+    verify(connection)
     # Fails while another process has the file open; that process sets it.
     if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
         with contextlib.suppress(sqlite3.OperationalError):
@@ -250,7 +268,7 @@ def _create_table(connection: sqlite3.Connection) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
         if _is_empty(connection):
-            connection.execute(_TABLE)
+            connection.execute(TABLE)
             connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {_SCHEMA_VERSION}")
     except BaseException:
