@@ -25,6 +25,7 @@ from click.testing import CliRunner, Result
 from server import Answer, Site
 
 from koster.cli._root import koster
+from koster.lint._sitemaps import Comparisons
 
 pytestmark = pytest.mark.any_mode
 
@@ -593,3 +594,18 @@ def test_ctrl_c_exits_cleanly(robots: Path, form: str) -> None:
         _, err = process.communicate(timeout=20)
         assert time.monotonic() - started < 3
     assert (process.returncode, err) == (130, b"koster: stopped: 0 of 1 sitemap done\n")
+
+
+def test_sitemap_urls_that_take_too_long_are_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("koster.cli._sitemap_findings.Comparisons", lambda: Comparisons(1_000))
+    robots, sitemap = tmp_path / "robots.txt", tmp_path / "s.txt"
+    robots.write_text("User-agent: *\nDisallow: /*a\n")
+    sitemap.write_text("https://e.com/a\nhttps://e.com/" + "a" * 99)
+    result = run("lint", "--sitemap", sitemap, robots)
+    assert result.exit_code == 3
+    assert result.stderr.startswith("read 2 URLs from 1 sitemap\n")
+    assert "1 sitemap URL not checked: the file has too many rules with *" in result.stderr
+    assert "on another site" not in result.stderr
+    assert "Z004" in run("lint", "--notes", "--sitemap", sitemap, robots).stdout

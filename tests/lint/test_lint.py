@@ -20,6 +20,7 @@ from support import ROOT, bodies
 
 import koster
 from koster import crawlers
+from koster._asking import rules_for_data
 from koster.dialects import BUFFER_BYTES
 from koster.lint import (
     CHECK_OF,
@@ -631,3 +632,41 @@ def test_checks_of_patterns_find_nothing_in_usual_ones(
 
 def _in_patterns(body: str, dialect: koster.Dialect) -> list[Finding]:
     return [each for each in lint(body.encode(), dialect) if each.code.startswith("P")]
+
+
+OTHER_DIALECTS = tuple(each for each in koster.DIALECTS.values() if each != koster.RFC9309)
+
+
+def codes_of_groups(count: int) -> set[str]:
+    names = "".join(f"User-agent: b{number}\nDisallow: /a$b{number}\n" for number in range(count))
+    return {each.code for each in lint(names.encode(), dialects=OTHER_DIALECTS)}
+
+
+def test_all_other_dialects_share_one_limit_of_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some look at each line for each name: with 4,000 groups, that takes a minute."""
+    selected = []
+    rules_for = rules_for_data
+
+    def counted(robots: koster.RobotsTxt, agent: str) -> koster.Rules:
+        if robots.dialect != koster.RFC9309:
+            selected.append(robots.dialect)
+        return rules_for(robots, agent)
+
+    monkeypatch.setattr("koster.analysis._files.rules_for_data", counted)
+    assert "Z004" not in codes_of_groups(20)
+    assert len(selected) > 100
+    monkeypatch.setattr("koster.analysis._names._MAX_NAME_COMPARISONS", 20_000)
+    selected.clear()
+    assert "Z004" in codes_of_groups(20)
+    # The other dialects find Google's crawlers by an index, and these are still compared.
+    assert koster.GOOGLE in selected
+    assert 40 < len(selected) < 80
+
+
+def test_all_other_dialects_share_one_limit_of_comparisons(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each may need a search of its own: 10 ms, and so minutes for a thousand groups."""
+    assert "Z004" not in codes_of_groups(10)
+    monkeypatch.setattr("koster.analysis._files._MAX_COMPARISONS", 10)
+    assert "Z004" in codes_of_groups(10)

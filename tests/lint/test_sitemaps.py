@@ -9,6 +9,7 @@ from strategies import bodies
 
 import koster
 from koster.lint import CHECKS, SitemapUrls, chosen, lint, with_sitemaps
+from koster.lint._sitemaps import Comparisons
 
 URLS = [
     *(f"https://e.com/search/{number}" for number in range(4)),
@@ -106,3 +107,32 @@ def test_any_file_and_urls(body: bytes, urls: list[str]) -> None:
     findings = lint(body, checks=with_sitemaps(chosen(["M005"]), counted))
     for each in findings:
         assert robots.lines[each.line - 1].directive is koster.Directive.DISALLOW
+
+
+def test_files_and_crawlers_share_the_comparisons_and_what_is_left_out_is_said() -> None:
+    robots = koster.parse("User-agent: bingbot\nDisallow: /*a\nUser-agent: *\nDisallow: /blog")
+    # Each byte counts for the rule with a star, and as 16 others for both of these groups.
+    comparisons = Comparisons(2 * len("".join(URLS)) * (17 + 16) + 1)
+    first, second = (SitemapUrls(robots, comparisons=comparisons) for _ in range(2))
+    for counted in (first, second, second):
+        counted.add(URLS)
+    assert [(each.checked, each.left_out) for each in (first, second)] == [
+        (len(URLS), 0),
+        (len(URLS), len(URLS)),
+    ]
+    second.add(["https://e.com/"])  # None of those after them, either: that would depend on chance.
+    found = lint(robots.body, checks=with_sitemaps(CHECKS, second))
+    assert [each.message for each in found if each.code == "Z004"] == [
+        "Not checked completely: 10 sitemap URLs would take too long"
+    ]
+    assert "M005" in {each.code for each in found}
+    assert "Z004" not in {
+        each.code for each in lint(robots.body, checks=with_sitemaps(CHECKS, first))
+    }
+
+
+def test_rules_that_an_index_finds_take_nothing() -> None:
+    plain = "".join(f"Disallow: /{number}\n" for number in range(50_000))
+    comparisons = Comparisons()
+    SitemapUrls(koster.parse(f"User-agent: *\n{plain}"), comparisons=comparisons).add(URLS)
+    assert Comparisons().left - comparisons.left == 16 * len("".join(URLS))

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, TypeVar
 from .._asking import rules_for_data, selection_of
 from .._lazy import cached_property
 from ..robots import parse
-from ._alike import content_of, count_rules, counterparts
+from ._alike import content_of, count_rules, counterparts, decide_alike
 from ._differences import Differences, difference_of
 from ._index import HEAVY
 from ._names import Selecting, count_line_ends, first_of, names_in
+from ._plain import plain_texts
 from ._questions import (
     Classification,
     DeadRules,
@@ -48,6 +49,11 @@ _MAX_RULES = 100_000
 
 #: The maximum rules of a set that is compared with another dialect's: more take many seconds.
 _MAX_COMPARED_RULES = 300_000
+
+#: Rule sets that are compared with those of all other dialects together, and how much more one
+#: counts that needs a search: seconds of work.
+_MAX_COMPARISONS = 20_000
+_SEARCHED_PER_COMPARISON = 20
 
 #: Rules that all sets may have together, see `Limit`: each takes 30 bytes in each set.
 MAX_RULES_OF_SETS = 10_000_000
@@ -130,12 +136,17 @@ class WholeFile:
         #: Whether all that was asked so far is proved.
         self.is_proved = True
         self._is_limited = False
-        self._parsed: dict[Dialect, RobotsTxt] = {}
+        # By identity: the hash of a dialect takes as long as an answer.
+        self._parsed: dict[int, tuple[RobotsTxt, Selecting]] = {}
+        self._rules_beside: dict[tuple[int, object], Rules | None] = {}
+        #: For all other dialects together: some look at each line for each agent.
+        self._selecting_beside = Selecting()
         self._rankings = Rankings()
         self._reasoners: dict[tuple[int, str], Reasoner] = {}
         self._decided_rules_left = _MAX_DECIDED_RULES
         self._classified = Limit(self._max_rules)
         self._compared = Limit(self._max_rules)
+        self._comparisons_left = _MAX_COMPARISONS
         #: The number of rules of each set, and how many of much weight a decision looks at.
         self._checked: dict[tuple[int, ...], tuple[int, int]] = {}
 
@@ -153,9 +164,28 @@ class WholeFile:
 
     def read_by(self, dialect: Dialect) -> RobotsTxt:
         """Return the file parsed in another dialect, cached."""
-        if dialect not in self._parsed:
-            self._parsed[dialect] = parse(self.robots.body, dialect)
-        return self._parsed[dialect]
+        return self._read_by(dialect)[0]
+
+    def _read_by(self, dialect: Dialect) -> tuple[RobotsTxt, Selecting]:
+        if id(dialect) not in self._parsed:
+            robots = parse(self.robots.body, dialect)
+            self._parsed[id(dialect)] = robots, Selecting(robots)
+        return self._parsed[id(dialect)]
+
+    def rules_by(self, dialect: Dialect, agent: str | tuple[str, ...]) -> Rules | None:
+        """Return an agent's rules by another dialect, cached; None if all of these take too long.
+
+        The agent may be a sequence of names, as `koster.RobotsTxt.rules_for` takes it.
+        """
+        key = id(dialect), agent
+        if key not in self._rules_beside:
+            robots, selecting = self._read_by(dialect)
+            names = (agent,) if isinstance(agent, str) else agent
+            is_left = self._selecting_beside.takes(sum(map(selecting.cost, names)))
+            if not is_left:
+                self._leave_out()
+            self._rules_beside[key] = rules_for_data(robots, agent) if is_left else None
+        return self._rules_beside[key]
 
     @cached_property
     def _max_rules(self) -> int:
@@ -265,12 +295,26 @@ class WholeFile:
         Not proved if these are too many rules, or all that were asked for together.
         """
         count = count_rules(theirs)
-        if count > _MAX_COMPARED_RULES or not self._compared.allows(count):
+        if (
+            count > _MAX_COMPARED_RULES
+            or not self._compared.allows(count)
+            or not self._takes_comparison(rules, theirs)
+        ):
             self._leave_out()
             return Differences((), is_proved=False)
         found = difference_of(rules, theirs, self._budget, self._rankings, once=True)
         self.is_proved &= found.is_proved
         return found
+
+    def _takes_comparison(self, rules: Rules, theirs: Rules) -> bool:
+        """Count a comparison of two rule sets; return whether all of them take seconds."""
+        if decide_alike(rules, theirs):
+            return True
+        are_plain = (
+            self._rankings.plain_texts(rules) is not None and plain_texts(theirs) is not None
+        )
+        self._comparisons_left -= 1 if are_plain else _SEARCHED_PER_COMPARISON
+        return self._comparisons_left >= 0
 
     def may_decide(self, rules: Rules, url: str) -> bool:
         """Count one more decision about a URL; return whether all of them take seconds.
@@ -353,7 +397,11 @@ class WholeFile:
                 by_dialect.setdefault(dialect, set()).add(rule.line)
         dead_lines = {dead.rule.line for dead, _ in self.surely_dead} if by_dialect else set()
         for dialect, lines in by_dialect.items():
-            ranked = self._rankings.with_next(rules_for_data(self.read_by(dialect), name))
+            rules_by_dialect = self.rules_by(dialect, name)
+            if rules_by_dialect is None:
+                yield from lines
+                continue
+            ranked = self._rankings.with_next(rules_by_dialect)
             idle = idle_rules_of(ranked, self._idle_budget, lines, dead_lines)
             self.is_proved &= idle.is_proved
             yield from lines.difference(each.rule.line for each in idle.rules)
@@ -377,21 +425,26 @@ class WholeFile:
             for dialect in self._differing_dialects(rule)
         )
 
-    def _decides_likely_url(self, line: int, reasoner: Reasoner) -> bool:
+    def _decides_likely_url(self, line: int, reasoner: Reasoner | None) -> bool:
         """Return whether the rule in a line decides a likely URL; also if that takes too long."""
+        if reasoner is None:
+            return True
         try:
             return any(map(reasoner.decided_example, reasoner.ranked.by_line.get(line, ())))
         except BudgetSpentError:
             self.is_proved = False
             return True
 
-    def _reasoner_for(self, dialect: Dialect, name: str) -> Reasoner:
-        """Return the reasoner about the rules of an agent in another dialect, cached."""
-        # A name may have thousands of groups, so its rules are looked up only once; and the hash of
-        # a dialect takes as long as an answer.
+    def _reasoner_for(self, dialect: Dialect, name: str) -> Reasoner | None:
+        """Return the reasoner about the rules of an agent in another dialect, cached.
+
+        None if selecting the rules takes too long.
+        """
         key = id(dialect), name
         if key not in self._reasoners:
-            rules = rules_for_data(self.read_by(dialect), name)
+            rules = self.rules_by(dialect, name)
+            if rules is None:
+                return None
             self._reasoners[key] = Reasoner(self._rankings.with_next(rules), self._budget)
         return self._reasoners[key]
 

@@ -99,11 +99,21 @@ class Selecting:
 
     def allows(self, agent: str) -> bool:
         """Count one more agent; return whether all of them take seconds."""
+        self._left -= self.cost(agent)
+        return self._left >= 0
+
+    def cost(self, agent: str) -> int:
+        """Return what selecting the rules of an agent takes."""
         cost = 1
         if self._lines or not _TOKEN.fullmatch(agent):
             cost = _HEADER_COST * (1 + len(agent) // _CHARACTERS_PER_COMPARISON)
-        self._left -= self._agents * cost + self._lines
-        return self._left >= 0
+        return self._agents * cost + self._lines
+
+    def takes(self, cost: int) -> bool:
+        """Count a cost if it is left; return whether it was."""
+        is_left = cost <= self._left
+        self._left -= cost if is_left else 0
+        return is_left
 
     def count(self, rules: int) -> None:
         """Count the rules of an agent."""

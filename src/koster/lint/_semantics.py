@@ -440,12 +440,11 @@ def dialects(subject: Subject) -> Iterator[Remark]:
     for dialect in subject.dialects:
         if dialect == own:
             continue
-        is_google = dialect == GOOGLE
-        agents = _google_agents(subject) if is_google else [name for name, _ in subject.sets]
-        other = subject.analysis.read_by(dialect)
         reported: set[int] = set()
-        for agent in agents:
-            rules, theirs = (rules_for_data(robots, agent) for robots in (subject.robots, other))
+        for agent, rules in _google_sets(subject) if dialect == GOOGLE else subject.sets:
+            theirs = subject.analysis.rules_by(dialect, agent)
+            if theirs is None:
+                break
             if not rules.group_lines and not theirs.group_lines:
                 continue
             # Report each line once, and differences without a rule once.
@@ -464,15 +463,15 @@ def dialects(subject: Subject) -> Iterator[Remark]:
                 break
 
 
-def _google_agents(subject: Subject) -> list[str | tuple[str, ...]]:
-    """Return Google's crawlers, one for each set of groups that applies to some of them."""
-    found: dict[object, str | tuple[str, ...]] = {}
+def _google_sets(subject: Subject) -> list[tuple[str | tuple[str, ...], Rules]]:
+    """Return Google's crawlers and their rules, once for the groups that apply to some of them."""
+    found: dict[object, tuple[str | tuple[str, ...], Rules]] = {}
     google = crawlers_of("Google")
     for agent in [each.tokens for each in google] or [("Googlebot",)]:
-        readings = (subject.robots, subject.analysis.read_by(GOOGLE))
-        found.setdefault(
-            tuple(rules_for_data(robots, agent).group_lines for robots in readings), agent
-        )
+        rules = rules_for_data(subject.robots, agent)
+        theirs = subject.analysis.rules_by(GOOGLE, agent)
+        lines = None if theirs is None else theirs.group_lines
+        found.setdefault((rules.group_lines, lines), (agent, rules))
     return list(found.values())
 
 

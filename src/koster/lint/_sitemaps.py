@@ -10,9 +10,10 @@ from .._asking import allowed_as_browsers_read, rules_for_data
 from .._wording import count_noun
 from ..analysis import EVERYBODY
 from ..crawlers import agent_for
+from ..dialects import Patterns
 from ..origins import as_browsers_read
 from ..sitemaps import Blocked, BlockedUrls
-from ._model import SEARCH_CRAWLERS, Remark, truncate_rule
+from ._model import SEARCH_CRAWLERS, WHOLE_FILE, Remark, truncate_rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -26,7 +27,20 @@ CODE = "M005"
 
 #: Longer examples are cut. A shorter limit would cut most URLs, which then nobody can open.
 _MAX_URL = 200
+#: The bytes of URLs that all rules with wildcards are compared with, for all files and crawlers
+#: together: minutes of work. With 50 such rules, 30 million URLs of usual length.
+_MAX_COMPARED = 100_000_000_000
+#: Rules without wildcards are found by an index: all together count as so many.
+_INDEXED = 16
+_PARTLY_CHECKED = "Z004"
 _WITHOUT_A_GROUP = "crawlers without a group of their own"
+
+
+class Comparisons:
+    """How many comparisons are left, for several files."""
+
+    def __init__(self, most: int = _MAX_COMPARED) -> None:
+        self.left = most
 
 
 class _Crawlers:
@@ -35,6 +49,7 @@ class _Crawlers:
     def __init__(self, rules: Rules) -> None:
         self.names: list[str] = []
         self.whole_site = _whole_site_rule(rules)
+        self.cost = _INDEXED + _count_starred(rules)
         self.urls = BlockedUrls(
             partial(allowed_as_browsers_read, rules),
             lambda url: rules.decide(as_browsers_read(url)),
@@ -63,10 +78,17 @@ class SitemapUrls:
 
     Attributes:
         checked: The number of URLs so far.
+        left_out: The number of URLs that would have taken too long.
     """
 
-    def __init__(self, robots: RobotsTxt, crawlers: Iterable[str] = SEARCH_CRAWLERS) -> None:
-        self.checked = 0
+    def __init__(
+        self,
+        robots: RobotsTxt,
+        crawlers: Iterable[str] = SEARCH_CRAWLERS,
+        comparisons: Comparisons | None = None,
+    ) -> None:
+        self.checked = self.left_out = 0
+        self._comparisons = comparisons or Comparisons()
         self._crawlers: dict[tuple[int, ...], _Crawlers] = {}
         for name in (*crawlers, EVERYBODY):
             rules = rules_for_data(robots, agent_for(name))
@@ -74,10 +96,25 @@ class SitemapUrls:
             found.names.append(name)
 
     def add(self, urls: Sequence[str]) -> None:
-        """Decide about some URLs."""
+        """Decide about some URLs: none of them, nor of those after them, if that takes too long."""
+        cost = sum(map(len, urls)) * sum(each.cost for each in self._crawlers.values())
+        if self.left_out or cost > self._comparisons.left:
+            self.left_out += len(urls)
+            return
+        self._comparisons.left -= cost
         self.checked += len(urls)
         for each in self._crawlers.values():
             each.urls.add(urls)
+
+    def partly_checked(self) -> Iterator[Remark]:
+        """Yield a remark if URLs were left out."""
+        if self.left_out:
+            yield Remark(
+                WHOLE_FILE,
+                f"Not checked completely: {count_noun(self.left_out, 'sitemap URL')} would take "
+                "too long",
+                "Shorten the file or the sitemap, then check again",
+            )
 
     def remarks(self, subject: Subject) -> Iterator[Remark]:
         """Yield a remark for each line of the file that blocks URLs."""
@@ -104,6 +141,14 @@ def _whole_site_rule(rules: Rules) -> Rule | None:
     return next((rule for rule in every if rule.pattern in ("/", "*", "/*")), None)
 
 
+def _count_starred(rules: Rules) -> int:
+    """Return how many rules a URL may be compared with one by one; in some dialects, all."""
+    patterns = (rule.pattern for group in rules.groups for rule in group.rules)
+    if rules.dialect.reading.patterns is Patterns.SHELL:
+        return sum(1 for _ in patterns)
+    return sum("*" in pattern for pattern in patterns)
+
+
 def no_sitemaps(_subject: Subject) -> Iterable[Remark]:
     """Find nothing: there are no sitemaps."""
     return ()
@@ -111,6 +156,12 @@ def no_sitemaps(_subject: Subject) -> Iterable[Remark]:
 
 def with_sitemaps(checks: Iterable[Check], urls: SitemapUrls) -> tuple[Check, ...]:
     """Return checks; that of sitemaps is about these URLs."""
-    return tuple(
-        replace(check, find=urls.remarks) if check.code == CODE else check for check in checks
-    )
+    return tuple(_with_sitemaps(check, urls) for check in checks)
+
+
+def _with_sitemaps(check: Check, urls: SitemapUrls) -> Check:
+    if check.code == CODE:
+        return replace(check, find=urls.remarks)
+    if check.code == _PARTLY_CHECKED:
+        return replace(check, find=lambda subject: (*check.find(subject), *urls.partly_checked()))
+    return check
