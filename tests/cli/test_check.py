@@ -116,7 +116,7 @@ def test_csv(robots: str) -> None:
 def test_no_urls_give_empty_output(robots: str, tmp_path: Path) -> None:
     (tmp_path / "urls").write_text("\n")
     result = run("--robots", robots, "--format", "json", "--urls", str(tmp_path / "urls"))
-    assert (result.exit_code, json.loads(result.stdout)) == (0, [])
+    assert (result.exit_code, json.loads(result.stdout)) == (3, [])
     assert result.stderr == "koster: no URLs to check\n"
     result = run("--robots", robots, "--format", "csv", "--urls", str(tmp_path / "urls"))
     assert result.stdout.startswith('"allowed","agent","url","reason","file","line",')

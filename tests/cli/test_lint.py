@@ -358,3 +358,17 @@ def test_settings_of_a_parent_folder_are_said(
     monkeypatch.chdir(tmp_path / "a")
     (tmp_path / "a" / "b" / "koster.toml").unlink()
     assert run("b").stderr == ""
+
+
+def test_without_a_check_nothing_is_a_success() -> None:
+    write("robots.txt", BAD)
+    for options in (["--select", "S", "--ignore", "S"], ["--ignore", "B,L,G,P,S,M,E,D,Z"]):
+        result = run(*options)
+        assert result.exit_code == 2
+        assert "no check is left" in result.stderr
+    # A file may be left out on purpose.
+    write(
+        "koster.toml",
+        '[per-file-ignores]\n"robots.txt" = ["B", "L", "G", "P", "S", "M", "E", "D", "Z"]',
+    )
+    assert run().exit_code == 0

@@ -394,8 +394,11 @@ def test_full_temporary_folder(
 def test_no_urls(robots: Path, tmp_path: Path) -> None:
     (tmp_path / "s.xml").write_bytes(urlset())
     result = run("check", "--robots", robots, "--sitemap", tmp_path / "s.xml", "-f", "json")
-    assert (result.exit_code, json.loads(result.stdout)) == (0, [])
+    assert (result.exit_code, json.loads(result.stdout)) == (3, [])
     assert result.stderr == "koster: no URLs to check\n"
+    result = run("lint", "--sitemap", tmp_path / "s.xml", robots)
+    assert result.exit_code == 3
+    assert "koster: the sitemaps have no URLs\n" in result.stderr
 
 
 def test_urls_with_invalid_hosts(site: Site, tmp_path: Path) -> None:

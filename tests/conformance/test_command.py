@@ -32,6 +32,14 @@ def test_all_passed() -> None:
     assert "2 cases passed, none failed" in done.stdout
 
 
+@pytest.mark.parametrize("form", ["text", "json", "junit"])
+def test_a_parser_that_skips_all_cases_is_no_success(form: str) -> None:
+    done = run("conformance", "run", "--case", "statuses/success", "-f", form, "--", *NOT_MERGED)
+    assert done.exit_code == 3
+    assert done.stderr == "koster: the parser skipped all cases: 1\n"
+    assert "passed, none failed" not in done.stdout
+
+
 def test_failures_as_text() -> None:
     done = run("conformance", "run", *MERGED, "--", *NOT_MERGED)
     assert done.exit_code == 1

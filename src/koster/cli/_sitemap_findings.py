@@ -39,6 +39,8 @@ def blocked_urls(
     left_out = [error for each in counts for error in each.left_out()]
     print(f"{'read' if left_out else 'checked'} {number} from {read}", file=sys.stderr)
     found = {robots.path: each.urls for (robots, _), each in zip(files, counts, strict=True)}
+    if not reader.urls and not reader.errors:
+        left_out.append("the sitemaps have no URLs")
     for error in left_out:
         screen.complain(error)
     return found, [*reader.errors, *left_out]

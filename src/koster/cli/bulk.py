@@ -313,6 +313,9 @@ def _run(
     _print_summary(done, output, is_quiet=is_quiet)
     if len({each.kind for each in inputs}) > 1 and not is_quiet:
         print("Inputs of several kinds have shards with other columns: read them by name")
+    if not (done.rows or done.bad or done.failed):
+        screen.complain("no robots.txt in the inputs")
+        sys.exit(3)
     sys.exit(3 if errors or done.failed else 1 if done.bad else 0)
 
 

@@ -44,7 +44,8 @@ _IS_SITE = re.compile(r"[^/]*//[^/?#]*(/|/robots\.txt)?\Z")
 
 @command(
     "check",
-    "0 all allowed, 1 something blocked, 2 wrong usage, 3 something could not be read",
+    "0 all allowed, 1 something blocked, 2 wrong usage, 3 something could not be read, or there "
+    "were no URLs",
 )
 @click.argument("urls", nargs=-1, metavar="URL...")
 @click.option(
@@ -134,6 +135,7 @@ def check(
         is_blocked = _print_answers(questions, moment, form)
     if not (all_urls or (sitemaps and done.urls)):
         screen.complain("no URLs to check")
+        complete = False
     if not (complete and all_read):
         sys.exit(3)
     sys.exit(1 if is_blocked else 0)

@@ -31,7 +31,8 @@ else:
     _ParamType = click.ParamType
 
 _CODES = (
-    "0 all cases passed, 1 some failed, 2 wrong usage, 3 the parser or the suite could not be run"
+    "0 all cases passed, 1 some failed, 2 wrong usage, 3 the parser or the suite could not be run, "
+    "or the parser skipped all cases"
 )
 
 
@@ -135,7 +136,11 @@ def run(
         screen.complain(str(error))
         sys.exit(3)
     render(report, form)
-    sys.exit(1 if report.failures else 0)
+    if report.failures:
+        sys.exit(1)
+    if not report.count(suites.Verdict.PASSED):
+        screen.complain(f"the parser skipped all cases: {len(cases):,}")
+        sys.exit(3)
 
 
 def _chosen(

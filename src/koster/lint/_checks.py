@@ -183,7 +183,7 @@ CHECKS = (
     Check("Z003", "not-checked", _E, "The file is larger than koster reads",
         "koster did not check the rest.", "koster reads 16 MiB", _values.beyond_koster),
     Check("Z004", "partly-checked", _N, "The rules are too many to be checked completely",
-        "koster limits the time that a file takes. Its findings are correct, but rules without effect, or rules that dialects read differently, may be missing.", "koster.analysis: Budget", _values.partly_checked),
+        "koster limits the time that a file takes. Its findings are correct, but rules without effect, rules that dialects read differently, or rules that block URLs of sitemaps, may be missing.", "koster.analysis: Budget", _values.partly_checked),
 )  # fmt: skip
 
 CHECK_OF = {check.code: check for check in CHECKS}

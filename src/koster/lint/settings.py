@@ -59,10 +59,12 @@ class Settings:
         added.
 
         Raises:
-            SettingsError: no code starts with a prefix.
+            SettingsError: no code starts with a prefix, or no check is left.
         """
         select, ignore = tuple(select), tuple(ignore)
         _check_prefixes([*select, *ignore])
+        if ignore and not chosen(select or self.select, (*self.ignore, *ignore)):
+            raise SettingsError("no check is left: others are ignored or not selected")
         return replace(
             self,
             select=select or self.select,

@@ -58,6 +58,8 @@ def _print_failures(report: Report) -> None:
     failures = sorted(report.failures, key=lambda each: LEVELS.index(each.case.level))
     if not failures:
         passed = report.count(Verdict.PASSED)
+        if not passed:
+            return  # All were skipped.
         screen.print_lines(Text(f"{_cases(passed)} passed, none failed", "green"))
         return
     for failure in failures[:_SHOWN]:
