@@ -543,3 +543,11 @@ def test_commands_import_no_pandas(tmp_path: Path, jobs: str) -> None:
     )
     assert result.stdout.startswith("2 answers from 2 inputs")
     assert "imported" not in result.stdout + result.stderr
+
+
+def test_inputs_without_a_record_are_no_success(tmp_path: Path) -> None:
+    table = tmp_path / "empty.csv"
+    table.write_text("url,body\n")
+    result = bulk("facts", table, "-o", tmp_path / "out")
+    assert result.exit_code == 3
+    assert "koster: no robots.txt in the inputs" in result.output

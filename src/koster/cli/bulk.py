@@ -44,7 +44,7 @@ _KNOWN = "known"
 
 _CODES = (
     "0 all was read, 1 some records could not be read, 2 wrong usage, 3 an input or the answers "
-    "failed"
+    "failed, or there is no robots.txt"
 )
 
 
