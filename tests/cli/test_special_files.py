@@ -91,6 +91,22 @@ def test_named_pipes_in_folders_are_errors(arguments: str) -> None:
     assert "json: is a named pipe, not a file" in result.output
 
 
+@pytest.mark.parametrize("path", ["pipe", "socket", "/dev/zero"])
+def test_settings_are_files(path: str) -> None:
+    result = run("lint", "--config", path, "robots.txt")
+    assert result.exit_code == 2
+    assert f"{path}: is a" in " ".join(result.output.split())
+
+
+def test_settings_out_of_the_tree_are_not_read(tmp_path: Path) -> None:
+    (tmp_path / "secret.toml").write_text("password = 1")
+    Path("koster.toml").symlink_to(tmp_path / "secret.toml")
+    result = run("lint", "robots.txt")
+    assert result.exit_code == 3
+    assert "koster.toml: is a symbolic link out of" in " ".join(result.output.split())
+    assert "password" not in result.output
+
+
 def test_folders_are_errors() -> None:
     assert "ranges: Is a directory" in run("fmt", "ranges").output
 

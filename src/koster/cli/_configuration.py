@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from .. import crawlers
+from .._opening import open_file
 from .._toml import MAX_SIZE, TomlError, read_toml
 from .._wording import count_noun, truncated
 from ..errors import MissingExtraError
@@ -21,7 +22,7 @@ from ..lint import settings as lint_settings
 from ..lint.settings import Settings, SettingsError
 from ..reports import screen
 from ..reports.plain import printable
-from . import _files, _inputs
+from . import _files, _inputs, _links
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -148,9 +149,11 @@ def _load(file: Path) -> dict[str, Any]:
 
     Raises:
         click.UsageError: it cannot be read, or is invalid.
+        UnreadableError: it is a link out of the working tree.
     """
+    _links.check(str(file))
     try:
-        with file.open("rb") as opened:
+        with open_file(file) as opened:
             return read_toml(opened.read(MAX_SIZE + 1))
     except OSError as error:
         raise click.UsageError(f"{_shown(file)}: {error.strerror}") from error
