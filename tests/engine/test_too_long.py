@@ -71,6 +71,12 @@ def test_patterns_that_begin_otherwise_do_not_count() -> None:
     assert reasons(asked, f"/category/77/{'a' * 8000}?sort=77") == {koster.Reason.RULE}
 
 
+@pytest.mark.parametrize("count", [366, 367, 999, 2000])
+def test_usual_urls_are_decided_whatever_the_number_of_patterns(count: int) -> None:
+    asked = rules([f"Disallow: /{number}/*?sort={number}" for number in range(count)])
+    assert reasons(asked, "/7/" + "a" * 8189) == {koster.Reason.NO_RULE}
+
+
 def test_patterns_count_along_the_way_of_a_path() -> None:
     """Those whose start is the start of one another are all searched for."""
     lines = [f"Disallow: /{'a' * (number % 40)}*b{number}" for number in range(1200)]

@@ -29,8 +29,9 @@ _STAR = 42
 _DOLLAR = 36
 _SLASH = 47
 
-#: Beyond this weight, it is computed exactly: few files have so many patterns.
-_MANY = 1_000
+#: Beyond this weight, it is computed exactly, which takes as long as packing. Up to it, paths of
+#: 8 KiB are decided, and most servers accept no longer ones; no real file is beyond it.
+_MANY = _matcher.MAX_SEARCHED >> 13
 #: The elements of a shell pattern that take as long as a search.
 _ELEMENTS = 64
 
@@ -247,7 +248,8 @@ def _weight(flags: int, size: int) -> int:
     """Return the weight of a pattern that has ``size`` bytes after its literal prefix.
 
     The bytes between stars are searched for one after the other, so that their number does not
-    matter; the elements of a shell pattern are compared with every byte, 64 as fast as one search.
+    matter. The elements of a shell pattern are compared with every byte: 64 of them take as long as
+    one search.
     """
     if flags & _matcher.REPEATED:
         return 0
