@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import httpx2
 import pytest
 
 import koster
@@ -41,3 +42,25 @@ def test_files_and_rules_are_made_once() -> None:
     assert not rules.allowed("/")
     assert koster.Rules(robots, "x").allowed("/") is False
     assert koster.RobotsTxt("").allowed("/", "x")
+
+
+def test_client_does_not_wait_for_its_own_thread() -> None:
+    """As in a signal handler or a finalizer that runs in the middle of a fetch."""
+    refused: list[str] = []
+
+    def respond(request: httpx2.Request) -> httpx2.Response:
+        for url in ("https://example.com/b", "https://other.example/"):
+            with pytest.raises(RuntimeError) as caught:
+                client.allowed(url)
+            refused.append(str(caught.value))
+        assert client.cached("https://example.com/") is None
+        return httpx2.Response(200, content=b"User-agent: *\nDisallow: /a\n")
+
+    with koster.RobotsClient("FooBot", transport=httpx2.MockTransport(respond)) as client:
+        assert not client.allowed("https://example.com/a")
+        assert len(refused) == 2
+        assert all(each.startswith("this thread is already waiting for") for each in refused)
+        # The thread can ask again, also after an error.
+        assert client.allowed("https://example.com/b")
+        with pytest.raises(koster.UrlError):
+            client.allowed("ftp://example.com/")

@@ -247,7 +247,15 @@ class _Locks:
                 f"this thread is already waiting for a robots.txt or a turn: {name} must be asked "
                 "from another thread (a signal handler or a finalizer can use client.cached)"
             )
-        self._threads.add(thread)
+        try:
+            self._threads.add(thread)
+            with self._queue(name, until) as has_lock:
+                yield has_lock
+        finally:
+            self._threads.discard(thread)
+
+    @contextmanager
+    def _queue(self, name: str, until: float) -> Iterator[bool]:
         own = threading.Lock()
         own.acquire()
         with self._lock:
@@ -267,4 +275,3 @@ class _Locks:
                 # In a child process, the queue may be the parent's.
                 if not queue and self._queues.get(name) is queue:
                     del self._queues[name]
-            self._threads.discard(thread)
