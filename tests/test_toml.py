@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import re
+import sys
 import tomllib
 
 import pytest
@@ -89,3 +91,14 @@ def test_usual_files_are_read(text: str) -> None:
 def test_invalid_files_have_a_message(content: str | bytes, message: str) -> None:
     with pytest.raises(TomlError, match=re.escape(message)):
         read_toml(content)
+
+
+def test_a_caller_that_left_little_of_the_stack_has_a_message() -> None:
+    read_toml("a = 1")
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(len(inspect.stack(0)) + 40)
+    try:
+        with pytest.raises(TomlError, match=r"^nested too deep$"):
+            read_toml("a = " + "[" * 45 + "]" * 45)
+    finally:
+        sys.setrecursionlimit(before)

@@ -35,7 +35,7 @@ cdef class RuleTable:
     cdef Trie trie
 
     cdef int clear(self) except -1
-    cdef Py_ssize_t allocated(self) noexcept
+    cdef Py_ssize_t allocated(self) except -1
 
 
 cdef int paths_of(int url_path, int escapes, bint exempt) noexcept nogil
