@@ -143,10 +143,9 @@ def _whole_site_rule(rules: Rules) -> Rule | None:
 
 def _count_starred(rules: Rules) -> int:
     """Return how many rules a URL may be compared with one by one; in some dialects, all."""
+    has_all = rules.dialect.reading.patterns is Patterns.SHELL
     patterns = (rule.pattern for group in rules.groups for rule in group.rules)
-    if rules.dialect.reading.patterns is Patterns.SHELL:
-        return sum(1 for _ in patterns)
-    return sum("*" in pattern for pattern in patterns)
+    return sum(has_all or "*" in pattern for pattern in patterns)
 
 
 def no_sitemaps(_subject: Subject) -> Iterable[Remark]:
