@@ -28,7 +28,7 @@ _MANY = "a." * 20_000
         f"{'a . ' * 20_000}a = 1",
         "{}a = 1".format('"a".' * 20_000),
         f"[{'a.' * 20_000}'a'] # \"",
-        # What looks like a string or a comment around the key is none.
+        # What looks like a string or a comment around the key is not one.
         f"x = ['#', \"#\"]\n{_MANY}a = 1",
         f'x = [""" " """, {{{_MANY}a = 1, b = """ " """}}]',
         f"x = '\\'\n{_MANY}a = 1 # '",

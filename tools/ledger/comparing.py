@@ -21,7 +21,7 @@ _CONTEXT = 60
 
 
 class Change(NamedTuple):
-    """An answer that changed; ``old`` or ``new`` is None if there is none."""
+    """An answer that changed; ``old`` or ``new`` is None if there was no answer."""
 
     place: Place
     question: str

@@ -263,7 +263,7 @@ def _log(git: _Git, head: str, name: str, path: str) -> list[tuple[str, int, str
     """Return the commits that changed a file, the last one first: with time and object.
 
     Raises:
-        UnreadableError: there are none or too many, or the file was something else.
+        UnreadableError: no commit or too many changed it, or the file was something else.
     """
     most = _MAX_VERSIONS + 1
     out = git.run(*_LOG, f"--max-count={most}", head, "--", name, limit=most * _LINE_BYTES)

@@ -114,7 +114,7 @@ def _parse_name(name: str) -> str:
     """Return a host name as it is in a Host header.
 
     Raises:
-        ValueError: it is none, for example a URL, or has a port.
+        ValueError: it is invalid, for example a URL, or has a port.
     """
     try:
         parsed = _host_name((name if name.isascii() else to_ascii(name)).encode("ascii"))
