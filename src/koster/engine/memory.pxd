@@ -199,11 +199,6 @@ cdef inline int* released(int* values) noexcept nogil:
     return NULL
 
 
-cdef inline unsigned char* released_buffer(unsigned char* values) noexcept nogil:
-    PyMem_RawFree(values)
-    return NULL
-
-
 cdef inline int* integers_in(unsigned char* values, Py_ssize_t at, Py_ssize_t count) noexcept nogil:
     return <int*> (values + at)
 

@@ -124,14 +124,9 @@ def release(values: Integers | bytearray) -> None:
     """Free the memory of `integers` or `buffer`; Python does that itself."""
 
 
-def released(values: Integers) -> Integers:
-    """Free integers and return no memory; in Python another thread may still read them."""
-    return values
-
-
-def released_buffer(values: bytearray) -> bytearray:
-    """Free bytes and return no memory; in Python another thread may still read them."""
-    return values
+def released(values: Integers) -> Integers:  # noqa: ARG001 - C uses it
+    """Free integers and return no memory."""
+    return no_integers()
 
 
 def part(data: Bytes, start: int, size: int) -> Bytes:
