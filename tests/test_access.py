@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import pickle
+import zlib
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -453,6 +455,30 @@ def test_the_failure_names_the_first_unknown_coding() -> None:
     assert failure is not None
     assert failure.kind is FailureKind.ENCODING
     assert failure.why == f"unsupported Content-Encoding {'x' * 40!r}"
+
+
+@pytest.mark.parametrize(
+    ("body", "compression"),
+    [
+        (gzip.compress(b"Disallow: /"), "gzip"),
+        (zlib.compress(b"Disallow: /"), "deflate"),
+        (zlib.compress(b"\xff"), None),
+        (zlib.compress(b"#" * 100_000), "deflate"),
+        (zlib.compress(b"#" * 100_000) + b"\xff", "deflate"),
+        (zlib.compress(b"Disallow: /") + b"\xff", None),
+        (b"PK\x03\x04\x14\x00", "ZIP"),
+        (b"GIF89a\xff", None),
+        ("Disallow: /é".encode("latin-1"), None),
+        ("Disallow: /é".encode("utf-16"), None),
+        (b"BZh is text", None),
+    ],
+)
+def test_compressed_bodies_without_a_coding(body: bytes, compression: str | None) -> None:
+    failure = coding_failure({}, {"gzip"}, body)
+    assert (None if failure is None else failure.why) == (
+        None if compression is None
+        else f"response body is compressed with {compression}, but its Content-Encoding does not say so"
+    )  # fmt: skip
 
 
 @given(

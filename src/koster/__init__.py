@@ -48,7 +48,7 @@ from .robots import RobotsTxt, Rules, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .access import Outcome, Unreachable
+    from .access import Html, Outcome, Unreachable
     from .directives import CleanParam, Preference, RequestRate, VisitTime
     from .fetch import PUBLIC_ONLY as PUBLIC_ONLY
     from .fetch import AsyncRobotsClient as AsyncRobotsClient
@@ -75,6 +75,7 @@ __all__ = [
     "Dialect",
     "Directive",
     "Group",
+    "Html",
     "KosterError",
     "Line",
     "LineKind",
@@ -102,7 +103,7 @@ __all__ = [
 #: preferences and fetching need.
 _LATE = {
     **dict.fromkeys(("CleanParam", "Preference", "RequestRate", "VisitTime"), "directives"),
-    **dict.fromkeys(("Outcome", "Unreachable"), "access"),
+    **dict.fromkeys(("Html", "Outcome", "Unreachable"), "access"),
     **dict.fromkeys(("PUBLIC_ONLY", "AsyncRobotsClient", "RobotsClient"), "fetch"),
 }
 

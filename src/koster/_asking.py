@@ -6,8 +6,10 @@ A name that comes from data may be any string.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ._urls import is_read_as_written
-from .origins import as_browsers_read
+from .origins import as_browsers_read, as_sent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,9 +50,28 @@ def allowed_for_data(robots: RobotsTxt, url: str, agent: str | Sequence[str]) ->
 
 def allowed_as_browsers_read(rules: Rules, url: str) -> bool:
     """Tell whether a crawler may fetch a URL, as browsers read it: each decision of a client."""
-    if type(url) is not str or not is_read_as_written(url):
-        url = as_browsers_read(url)
+    if type(url) is not str or not is_read_as_written(url) or rules._is_literal:
+        url = url_to_fetch(rules, url)
     return rules._verdict(url)
+
+
+def url_to_fetch(rules: Rules, url: str) -> str:
+    """Return the URL to decide about for one that a crawler is to fetch: as browsers read it."""
+    return url_as_sent(rules, as_browsers_read(url))
+
+
+def url_as_sent(rules: Rules, url: str) -> str:
+    """Return a URL with the escapes that clients send, if the dialect compares it as it is.
+
+    `GOOGLE` escapes characters beyond ASCII in patterns only.
+    """
+    return as_sent(url) if rules._is_literal else url
+
+
+def decide_as_sent(rules: Rules, url: str) -> Decision:
+    """Return the decision about a URL as clients send it; see `url_as_sent`."""
+    decision = rules.decide(url_as_sent(rules, url))
+    return decision if decision.url == url else replace(decision, url=url)
 
 
 def decision_by(rules: Rules, url: str, number: int) -> Decision:

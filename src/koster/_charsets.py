@@ -80,13 +80,14 @@ def is_utf16_or_utf32(charset: str | None) -> bool:
 def decode_by_bom(body: bytes, is_whole: bool = True) -> tuple[bytes, str | None]:
     """Convert a file to UTF-8 by its byte order mark; return it with its original charset.
 
-    Without such a mark it returns the file unchanged, and None. Clients read files without a
-    declared charset this way, such as those on disk.
+    Without such a mark it returns the file unchanged, and None. Of a converted file that is not
+    whole, the last line is dropped if it has no line ending.
     """
     for bom, codec in _BOMS:
         if body.startswith(bom):
             decoder = codecs.getincrementaldecoder(codec)("replace")
-            return decoder.decode(body[len(bom) :], is_whole).encode("utf-8"), codec
+            text = decoder.decode(body[len(bom) :], is_whole).encode("utf-8")
+            return _without_partial_line(text, is_whole), codec
     return body, None
 
 
@@ -98,7 +99,7 @@ def to_utf8(body: bytes, charset: str | None, is_whole: bool) -> tuple[bytes, st
     is_whole = is_whole and len(body) <= MAX_BYTES
     body = body[:MAX_BYTES]
     body, bom_codec = decode_by_bom(body, is_whole)
-    body = _complete_lines(body, is_whole)
+    body = _without_partial_line(body, is_whole)
     if bom_codec is not None:
         return body, bom_codec
     if charset is None or is_utf8(body):
@@ -119,7 +120,12 @@ def is_utf8(body: bytes) -> bool:
     return b"\0" not in body
 
 
-def _complete_lines(body: bytes, is_whole: bool) -> bytes:
+def complete_lines(body: bytes, is_whole: bool = True) -> bytes:
+    """Return a body up to the last complete line within the size limit."""
+    return _without_partial_line(body[:MAX_BYTES], is_whole and len(body) <= MAX_BYTES)
+
+
+def _without_partial_line(body: bytes, is_whole: bool) -> bytes:
     """Drop the last line of a truncated body, unless it has a line ending."""
     if is_whole:
         return body

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import zlib
 
-from ._charsets import bom_charset
+from ._charsets import bom_charset, is_utf8
 from .dialects import GOOGLE, RFC9309
 from .model import LineKind
 from .robots import parse
@@ -17,6 +18,19 @@ if TYPE_CHECKING:
     from .robots import RobotsTxt
 
 _HTML = re.compile(rb"<(?:!doctype|html|head|body|meta|script|div|title|\?xml)", re.IGNORECASE)
+#: How compressed data begins.
+_COMPRESSED = (
+    (b"\x1f\x8b", "gzip"),
+    (b"\x1f\x9d", "compress"),
+    (b"BZh", "bzip2"),
+    (b"\xfd7zXZ\0", "xz"),
+    (b"\x28\xb5\x2f\xfd", "Zstandard"),
+    (b"\x04\x22\x4d\x18", "LZ4"),
+    (b"PK\x03\x04", "ZIP"),
+    (b"7z\xbc\xaf\x27\x1c", "7z"),
+)
+#: The maximum bytes that are decompressed to find out whether data is compressed.
+_MAX_TRIED = 1 << 16
 #: gzip, Zstandard, ZIP, PDF, PNG, GIF, JPEG, ELF.
 _MAGIC = (
     *(b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"%PDF-"),
@@ -56,6 +70,29 @@ def is_binary(body: bytes) -> bool:
     controls = len(begin) - len(begin.translate(None, _CONTROLS))
     has_controls = controls >= _MIN_CONTROLS and controls * 20 >= len(begin)
     return body.startswith(_MAGIC) or ((zeros or has_controls) and not wide_charset(body))
+
+
+def compression_of(body: bytes) -> str | None:
+    """Return how bytes are compressed, or None; text in UTF-8 is not."""
+    if is_utf8(body):
+        return None
+    for begin, name in _COMPRESSED:
+        if body.startswith(begin):
+            return name
+    return "deflate" if any(_is_deflated(body, bits) for bits in (15, -15)) else None
+
+
+def _is_deflated(body: bytes, bits: int) -> bool:
+    """Return whether bytes are one whole stream of text, with a zlib header or raw (RFC 1951)."""
+    stream = zlib.decompressobj(bits)
+    try:
+        text = stream.decompress(body, _MAX_TRIED)
+    except zlib.error:
+        return False
+    if stream.eof:
+        return bool(text) and not stream.unused_data and is_utf8(text)
+    # The last character may be cut.
+    return len(text) == _MAX_TRIED and is_utf8(text[:-4])
 
 
 def is_readable(body: bytes, dialects: Iterable[Dialect] = (RFC9309, GOOGLE)) -> bool:

@@ -13,9 +13,10 @@ import http
 import itertools
 from dataclasses import dataclass, replace
 
-from ._asking import rules_for_data, rules_for_question
-from ._charsets import MAX_BYTES, declared_charset, is_utf8, to_utf8
-from .dialects import RFC9309
+from ._asking import rules_for_data, rules_for_question, url_to_fetch
+from ._charsets import MAX_BYTES, complete_lines, declared_charset, is_utf8, to_utf8
+from ._contents import compression_of, is_page
+from .dialects import RFC9309, Decoding
 from .errors import UrlError
 from .freshness import (
     Answer,
@@ -28,7 +29,7 @@ from .freshness import (
     unreachable_entry,
 )
 from .model import Decision, Reason
-from .origins import Origin, as_browsers_read, idna_2003, redirect_target
+from .origins import Origin, idna_2003, redirect_target
 from .robots import RobotsTxt, parse
 
 TYPE_CHECKING = False
@@ -46,6 +47,7 @@ __all__ = [
     "Access",
     "Failure",
     "FailureKind",
+    "Html",
     "Outcome",
     "Request",
     "Response",
@@ -146,12 +148,26 @@ def wants_body(status: int) -> bool:
     return 200 <= status < 300
 
 
+class Html(enum.Enum):
+    """What an HTML page with a status 2xx means, such as a login page or the page of a bot wall."""
+
+    NO_RULES = "no rules"
+    """A file without rules, so everything is allowed (RFC 9309)."""
+    UNREACHABLE = "unreachable"
+    """The site is unreachable: a page says nothing about its rules."""
+
+
+#: Why a site is unreachable under `Html.UNREACHABLE`.
+HTML_PAGE = "an HTML page, not a robots.txt"
+
+
 @dataclass(frozen=True, slots=True)
 class Access:
-    """The state machine: how statuses are read, and how host names become ASCII."""
+    """The state machine: how statuses and pages are read, and how host names become ASCII."""
 
     statuses: Statuses = RFC9309.statuses
     to_ascii: ToAscii = idna_2003
+    html: Html = Html.NO_RULES
 
     def begin(self, origin: Origin, copy: Entry | None = None) -> Request:
         """Return the first request for an origin; ``copy`` is its cached entry."""
@@ -194,14 +210,18 @@ class Access:
         self, request: Request, response: Response, hops: tuple[Hop, ...], now: datetime
     ) -> Entry:
         headers = response.headers
-        charset = declared_charset(headers.get("content-type", ""))
-        body, charset = to_utf8(response.body, charset, response.is_whole)
+        declared = declared_charset(headers.get("content-type", ""))
+        served = complete_lines(response.body, response.is_whole)
+        body, charset = to_utf8(response.body, declared, response.is_whole)
+        if self.html is Html.UNREACHABLE and is_page(body):
+            return _unreachable_entry(request, hops, HTML_PAGE, now)
         entry = self._definite_entry(request, Answer.FILE, response, hops, now)
         return replace(
             entry,
             why="",
             body=body,
             charset=charset,
+            served=None if served == body else served,
             is_cut=not response.is_whole or len(response.body) > MAX_BYTES,
             etag=_validator(headers, "etag"),
             last_modified=_validator(headers, "last-modified"),
@@ -304,15 +324,26 @@ def status_phrase(status: int) -> str:
 
 
 def coding_failure(headers: Mapping[str, str], known: Iterable[str], body: bytes) -> Failure | None:
-    """Return the failure for a body with an unknown Content-Encoding, if it is not text.
+    """Return the failure for a body that is not text because its coding is unknown or not declared.
 
     Some servers declare invalid codings, such as "utf-8", for plain text.
     """
+    if is_utf8(body):
+        return None
     codings = (each.strip().lower() for each in headers.get("content-encoding", "").split(","))
     unknown = [each for each in codings if each and each not in known]
-    if unknown and not is_utf8(body):
+    if unknown:
         return Failure(FailureKind.ENCODING, f"unsupported Content-Encoding {unknown[0][:40]!r}")
-    return None
+    compression = compression_of(body)
+    return None if compression is None else compressed_failure(compression)
+
+
+def compressed_failure(compression: str) -> Failure:
+    """Return the failure for a body that is compressed, which its headers do not say."""
+    why = (
+        f"response body is compressed with {compression}, but its Content-Encoding does not say so"
+    )
+    return Failure(FailureKind.ENCODING, why)
 
 
 _REASONS = {
@@ -352,6 +383,7 @@ class Outcome:
         charset: The original charset, if not UTF-8; crawlers that support only UTF-8 read such a
             file differently.
         unreachable: The policy if ``reason`` is UNREACHABLE.
+        entry: The cache entry that this is the meaning of.
     """
 
     origin: str
@@ -367,11 +399,17 @@ class Outcome:
     is_cut: bool
     charset: str | None
     unreachable: Unreachable
+    entry: Entry
 
     @property
     def is_stale(self) -> bool:
         """Whether the file is stale, because the site is unreachable."""
         return self.robots is not None and self.unreachable_since is not None
+
+    @property
+    def is_html(self) -> bool:
+        """Whether the file is an HTML page, not a robots.txt."""
+        return self.robots is not None and is_page(self.entry.body)
 
     @property
     def is_downgraded(self) -> bool:
@@ -391,10 +429,12 @@ class Outcome:
     def allowed(self, url: str, agent: str | Sequence[str]) -> bool:
         """Return whether a crawler may fetch a URL of this origin, or a path on it.
 
-        URLs are normalized as in browsers (see `koster.origins.as_browsers_read`), paths are not.
+        URLs are normalized as in browsers (see `koster.origins.as_browsers_read`), paths are not;
+        under ``GOOGLE`` both are escaped as HTTP clients send them.
         """
         if self.robots is not None:
-            return self.robots.allowed(as_browsers_read(url), agent)
+            rules = rules_for_question(self.robots, url, agent)
+            return rules.allowed(url_to_fetch(rules, url))
         return self.decide(url, agent).allowed
 
     def decide(self, url: str, agent: str | Sequence[str]) -> Decision:
@@ -404,7 +444,7 @@ class Outcome:
 
     def decide_by(self, rules: Rules, url: str) -> Decision:
         """Decide like `decide`, with rules of the file prepared by the caller."""
-        normalized = as_browsers_read(url)
+        normalized = url_to_fetch(rules, url)
         decision = rules.decide(normalized)
         if normalized is not url:
             decision = replace(decision, url=url)
@@ -420,8 +460,15 @@ def with_dialect(outcome: Outcome, dialect: Dialect) -> Outcome:
     """Return an outcome for another dialect with the same `Statuses`."""
     if outcome.dialect == dialect:
         return outcome
-    robots = None if outcome.robots is None else parse(outcome.robots.body, dialect)
+    robots = None if outcome.robots is None else parse(body_for(dialect, outcome.entry), dialect)
     return replace(outcome, dialect=dialect, robots=robots)
+
+
+def body_for(dialect: Dialect, entry: Entry) -> bytes:
+    """Return the bytes of a cached file that a dialect reads: decoded or as they were served."""
+    if entry.served is not None and dialect.decoding is Decoding.NONE:
+        return entry.served
+    return entry.body
 
 
 def outcome_of(
@@ -429,17 +476,21 @@ def outcome_of(
     dialect: Dialect,
     now: datetime,
     unreachable: Unreachable = Unreachable.DISALLOW,
+    html: Html = Html.NO_RULES,
 ) -> Outcome:
     """Return what an entry means at a moment, in a dialect."""
     means = standing(entry, now)
     has_file = means in (Standing.FILE, Standing.STALE_FILE)
     why = entry.why
+    if has_file and html is Html.UNREACHABLE and is_page(entry.body):
+        # A client with another policy cached it.
+        means, has_file, why = Standing.UNREACHABLE, False, HTML_PAGE
     if means is Standing.UNAVAILABLE and entry.unreachable_since is not None:
         why = f"unreachable since {entry.unreachable_since:%Y-%m-%d}: {entry.why}"
     return Outcome(
         origin=entry.origin,
         dialect=dialect,
-        robots=parse(entry.body, dialect) if has_file else None,
+        robots=parse(body_for(dialect, entry), dialect) if has_file else None,
         reason=_REASONS[means],
         why=why,
         url=entry.url,
@@ -450,4 +501,5 @@ def outcome_of(
         is_cut=has_file and entry.is_cut,
         charset=entry.charset if has_file else None,
         unreachable=unreachable,
+        entry=entry,
     )

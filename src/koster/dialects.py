@@ -37,6 +37,15 @@ class Bom(enum.IntEnum):
     """Also only its first one or two bytes."""
 
 
+class Decoding(enum.IntEnum):
+    """How a file that is not UTF-8 is read."""
+
+    BY_MARK = 0
+    """By its byte order mark: UTF-16 and UTF-32; in clients also by its declared charset."""
+    NONE = 1
+    """As the bytes that were served."""
+
+
 class Keys(enum.IntEnum):
     """How the name on a line is compared with the spellings of a directive; ignoring case."""
 
@@ -269,6 +278,7 @@ class Dialect(Value):
     source: str
     directives: frozenset[Directive] = frozenset(Directive)
     spellings: Mapping[str, Directive] = field(default_factory=dict, hash=False)
+    decoding: Decoding = Decoding.BY_MARK
     bom: Bom = Bom.WHOLE
     keys: Keys = Keys.EQUAL
     separator: Separator = Separator.COLON_OR_SPACE
@@ -309,6 +319,7 @@ GOOGLE = Dialect(
     directives=frozenset(
         {Directive.USER_AGENT, Directive.ALLOW, Directive.DISALLOW, Directive.SITEMAP}
     ),
+    decoding=Decoding.NONE,
     bom=Bom.PARTIAL,
     keys=Keys.PREFIX,
     line_end=LineEnd.BUFFER,

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 from ._asking import file_of
-from ._charsets import MAX_BYTES, bom_charset, to_utf8
+from ._charsets import MAX_BYTES, bom_charset, complete_lines
 from ._contents import has_readable_line
 from ._lazy import cached_property
 from .analysis import Budget, Limit, Rankings, least_sets, names_in, redundant_lines, rule_sets
@@ -338,7 +338,7 @@ def _has_exceptions(robots: RobotsTxt) -> bool:
 
 def _first_part(body: bytes, readings: list[RobotsTxt]) -> list[RobotsTxt]:
     """Return what crawlers read of a file, in some dialects."""
-    part, _ = to_utf8(body, None, is_whole=True)
+    part = complete_lines(body)
     return [parse(part, robots.dialect) for robots in readings]
 
 

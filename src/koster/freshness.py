@@ -91,10 +91,11 @@ class Entry:
     """The cache entry of an origin.
 
     ``answer``, ``url``, ``body`` (as UTF-8), ``charset`` (the original one, if not UTF-8),
-    ``is_cut`` (the body is truncated), ``etag``, ``last_modified`` and ``fetched`` belong to the
-    last definite answer: ``url`` is where it came from after redirects, ``fetched`` when it was
-    received or last confirmed. ``hops``, ``status`` and ``why`` belong to the last try. The origin
-    is not fetched again before ``expires``. ``unreachable_since`` is set while it is unreachable.
+    ``served`` (the body before it was decoded, if it was), ``is_cut`` (the body is truncated),
+    ``etag``, ``last_modified`` and ``fetched`` belong to the last definite answer: ``url`` is where
+    it came from after redirects, ``fetched`` when it was received or last confirmed. ``hops``,
+    ``status`` and ``why`` belong to the last try. The origin is not fetched again before
+    ``expires``. ``unreachable_since`` is set while it is unreachable.
     """
 
     origin: str
@@ -111,6 +112,7 @@ class Entry:
     last_modified: str | None = None
     is_cut: bool = False
     charset: str | None = None
+    served: bytes | None = None
 
     @property
     def has_copy(self) -> bool:

@@ -40,6 +40,10 @@ _REMOVED = dict.fromkeys(map(ord, "\t\n\r"))
 _WHITE_SPACE = "".join(map(chr, range(0x21)))
 #: Characters that stay unescaped in the path and query of a request.
 _UNESCAPED = "".join(map(chr, range(0x21, 0x7F)))
+#: The same as HTTP clients send it: the path and query percent-encode sets of WHATWG URL.
+_SENT_IN_QUERIES = "".join(sorted(set(_UNESCAPED) - set('"<>')))
+_SENT_IN_PATHS = "".join(sorted(set(_SENT_IN_QUERIES) - set("`{}")))
+_SELDOM = re.compile('[ "<>`{}]')
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +99,29 @@ def as_browsers_read(url: str) -> str:
         return url
     scheme, authority, path, query = parts
     return f"{scheme}://{authority}{_remove_dot_segments(path)}{query}"
+
+
+def as_sent(url: str) -> str:
+    """Return a URL or path with the escapes that HTTP clients send (WHATWG URL).
+
+    These are white space, controls, characters beyond ASCII, and some punctuation.
+
+    >>> as_sent("https://example.com/café?q=a b")
+    'https://example.com/caf%C3%A9?q=a%20b'
+    """
+    if url.isascii() and url.isprintable() and not _SELDOM.search(url):
+        return url
+    return bytes_as_sent(url.encode("utf-8", "surrogatepass"))
+
+
+def bytes_as_sent(url: bytes) -> str:
+    """Return the same for a URL in UTF-8, or any other bytes."""
+    path, mark, query = url.partition(b"?")
+    return (
+        urllib.parse.quote(path, safe=_SENT_IN_PATHS)
+        + mark.decode("ascii")
+        + urllib.parse.quote(query, safe=_SENT_IN_QUERIES)
+    )
 
 
 def origin_of(url: str, to_ascii: ToAscii = idna_2003) -> Origin:

@@ -6,12 +6,13 @@ from koster.engine.selection cimport Selection
 from koster.engine.matcher cimport RuleTable
 
 
-@cython.locals(robots=RobotsTxt, plan=Plan)
+@cython.locals(robots=RobotsTxt, plan=Plan, served=bytes, data=bytes)
 cdef RobotsTxt _parse(object body, object dialect)
 
 
 cdef class RobotsTxt:
     cdef File _file
+    cdef bytes _served
     cdef dict _prepared
     cdef Rules _last
     cdef Py_ssize_t _clock
@@ -32,6 +33,7 @@ cdef class Rules:
     cdef RuleTable _settled
     cdef Ruleset _ruleset
     cdef Py_ssize_t _used
+    cdef bint _is_literal
     cdef object _agent
     cdef object _named_as
     cdef Selection _selection

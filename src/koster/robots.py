@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from . import _misuse
+from . import _charsets, _misuse
 from ._wording import count_noun
 from .dialects import RFC9309, USAGE_PATHS, Rates, WindowEnd
 from .engine import document as _document
@@ -50,7 +50,8 @@ def parse(body: bytes | str, dialect: Dialect = RFC9309) -> RobotsTxt:
     """Parse a robots.txt.
 
     Args:
-        body: The file: bytes as they were served, or a string, which is read as UTF-8.
+        body: The file: bytes as they were served, or a string, which is read as UTF-8. Bytes with
+            the byte order mark of UTF-16 or UTF-32 are decoded, except under ``GOOGLE``.
         dialect: How to read it; see `koster.DIALECTS`.
 
     Raises:
@@ -76,7 +77,13 @@ def _parse(body: Any, dialect: Dialect) -> RobotsTxt:
     plan = _document.plan_for(dialect)
     if isinstance(body, str):
         _misuse.warn_if_location(body)
-    robots._file = _document.read(body if type(body) is bytes else _document.bytes_of(body), plan)
+    served = data = body if type(body) is bytes else _document.bytes_of(body)
+    # The first bytes of the byte order marks of UTF-16 and UTF-32.
+    if plan.decodes and len(data) > 1 and (data[0] >= 0xFE or data[0] == 0):
+        is_whole = len(data) <= MAX_PARSED_BYTES
+        data = _charsets.decode_by_bom(data[:MAX_PARSED_BYTES], is_whole)[0]
+    robots._file = _document.read(data, plan)
+    robots._served = None if data is served else served
     robots._prepared = robots._last = None
     robots._clock = 0
     return robots
@@ -94,25 +101,28 @@ class RobotsTxt:
         # Another thread may ask it.
         if self._file is not None if cython.compiled else hasattr(self, "_file"):
             raise TypeError("a RobotsTxt does not change: make another one")
-        self._file: File = _parse(body, dialect)._file
+        parsed = _parse(body, dialect)
+        self._file: File = parsed._file
+        self._served: bytes | None = parsed._served
         self._prepared: dict[str | tuple[str, ...], Rules] | None = None
         self._last: Rules | None = None
         self._clock = 0
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return parse, (self._file.data, self._file.plan.dialect)
+        return parse, (self.body, self._file.plan.dialect)
 
     def __repr__(self) -> str:
         groups = count_noun(self._file.groups.count, "group")
         return f"<RobotsTxt {self._file.plan.dialect}: {len(self._file.data)} bytes, {groups}>"
 
     def __sizeof__(self) -> int:
-        return object.__sizeof__(self) + self._file.allocated()
+        served = 0 if self._served is None else len(self._file.data)
+        return object.__sizeof__(self) + self._file.allocated() + served
 
     @property
     def body(self) -> bytes:
-        """The bytes that were parsed; a string as UTF-8."""
-        return self._file.data
+        """The file as it was given; a string as UTF-8."""
+        return self._file.data if self._served is None else self._served
 
     @property
     def dialect(self) -> Dialect:
@@ -285,6 +295,8 @@ class Rules:
         #: The table, once it is not replaced any more.
         self._settled: RuleTable | None = None
         self._used = 0
+        #: Whether URLs are compared as they are, with patterns that are not: see `_asking`.
+        self._is_literal: bool = selection.file.plan.is_literal
 
     def __reduce__(self) -> tuple[Any, ...]:
         file = self._selection.file

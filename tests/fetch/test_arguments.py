@@ -25,6 +25,7 @@ from fetching import (
     Clock,
     ask,
     call,
+    call_all,
     outcome,
     reason_of,
 )
@@ -79,6 +80,39 @@ def test_product_token_comes_from_user_agent_or_agent() -> None:
         with RobotsClient(NAME, transport=sites, **options) as client:  # type: ignore[arg-type]
             assert client.allowed("https://example.com/bar")
             assert not client.allowed("https://example.com/foo")
+
+
+@pytest.mark.parametrize("make", [RobotsClient, AsyncRobotsClient])
+@pytest.mark.parametrize(
+    ("agent", "error"),
+    [
+        *(("", ValueError), (" ", ValueError), ("\t\u00a0", ValueError), ([], ValueError)),
+        *(((), ValueError), (("FooBot", ""), ValueError), (["  "], ValueError)),
+        *((1, TypeError), (b"FooBot", TypeError), ([1], TypeError), ({"FooBot"}, TypeError)),
+    ],
+)
+def test_agents_without_a_name_are_refused(make: Any, agent: Any, error: type[Exception]) -> None:
+    """Nobody's group would apply to them."""
+    with pytest.raises(error, match="agent must"):
+        make(NAME, agent=agent, transport=MockTransport({}))
+
+
+@pytest.mark.parametrize("agent", ["", " ", [], ("FooBot", "")])
+@pytest.mark.parametrize("method", ["allowed", "decide", "wait", "next_request"])
+def test_questions_of_nobody_are_refused(kind: str, method: str, agent: Any) -> None:
+    sites = MockTransport({"https://example.com": "User-agent: FooBot\nDisallow: /"})
+    url = "https://example.com/"
+    for first in ((), (("robots", (url,)),)):
+        with pytest.raises(ValueError, match="agent must name a crawler, such as 'FooBot', not "):
+            call_all(kind, *first, (method, (url, agent)), transport=sites)
+
+
+@pytest.mark.parametrize("user_agent", ["2bot/1.0", "(FooBot)"])
+def test_googles_dialect_needs_a_header_that_begins_with_a_name(user_agent: str) -> None:
+    with pytest.raises(ValueError, match="must begin with a letter under GOOGLE"):
+        RobotsClient(user_agent, dialect=koster.GOOGLE)
+    RobotsClient(user_agent, dialect=koster.GOOGLE, agent="FooBot").close()
+    RobotsClient(user_agent).close()
 
 
 def test_closed_client_raises(kind: str) -> None:

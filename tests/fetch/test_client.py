@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 
 import pytest
 import server
-from fetching import FILE, NAME, Clock, ask, outcome, reason_of
+from fetching import FILE, NAME, Clock, ask, call, outcome, reason_of
 from server import Answer, Site
 
 import koster
+from koster.cache import MemoryCache
 from koster.fetch import (
+    Event,
+    EventName,
     MockTransport,
     RobotsClient,
 )
@@ -176,3 +180,102 @@ def test_redirect_to_another_host_applies_to_the_original_origin(kind: str, site
 def test_invalid_redirect_targets(kind: str, site: Site, location: str) -> None:
     site.robots(301, headers={"Location": location})
     assert reason_of(outcome(kind, site.url)) == "unreachable"
+
+
+# URLs as HTTP clients send them.
+
+
+@pytest.mark.parametrize(
+    ("pattern", "url"),
+    [
+        ("/caf%C3%A9", "/café"),
+        ("/café", "/café"),
+        ("/caf%c3%a9", "/caf\u00e9"),
+        ("/a%20b", "/a b"),
+        ("/a%22b", '/a"b'),
+        ("/%7Ba%7D", "/{a}"),
+        ("/a?q=%3Cb%3E", "/a?q=<b>"),
+        ("/a?q={b}", "/a?q={b}"),
+        ("/%F0%9F%90%B8", "/🐸"),
+        ("/a/%C3%A9", "/x/../a/é"),
+        ("/%ED%A0%80", "/\ud800"),
+        ("/%ED%B3%BF", "/\udcff"),
+    ],
+)
+def test_google_decides_about_the_url_that_is_sent(kind: str, pattern: str, url: str) -> None:
+    body = f"User-agent: *\nDisallow: {pattern}".encode()
+    site = MockTransport({"https://e.example": body})
+    options = {"transport": site, "dialect": koster.GOOGLE}
+    url = f"https://e.example{url}"
+    (decision, outcome, allowed) = ask(
+        kind, ("decide", url), ("robots", url), ("allowed", url), **options
+    )
+    assert not decision
+    assert decision.url == url
+    assert not allowed
+    assert not outcome.allowed(url, "FooBot")
+    assert not call(kind, "allowed", url, "Other", **options)
+    # Under other dialects, escapes make no difference.
+    assert not call(kind, "allowed", url, **options | {"dialect": koster.RFC9309})
+
+
+def test_the_dialect_google_itself_compares_urls_as_they_are() -> None:
+    robots = koster.parse("User-agent: *\nDisallow: /caf%C3%A9", koster.GOOGLE)
+    assert robots.allowed("https://e.example/café", "Googlebot")
+    assert not robots.allowed("https://e.example/caf%C3%A9", "Googlebot")
+
+
+# HTML pages.
+
+PAGE = b"\r\n<!DOCTYPE html>\n<title>Just a moment...</title>"
+
+
+def test_html_pages_have_no_rules_and_an_event(kind: str, caplog: pytest.LogCaptureFixture) -> None:
+    events: list[Event] = []
+    options = {
+        "transport": MockTransport({"https://e.example": PAGE}),
+        "on_event": events.append,
+    }
+    outcome = call(kind, "robots", "https://e.example/", **options)
+    assert outcome.is_html
+    assert outcome.allowed("/a", "FooBot")
+    found = [each for each in events if each.name is EventName.SITE_HTML]
+    assert [each.attributes["url.full"] for each in found] == ["https://e.example/robots.txt"]
+    assert "is an HTML page, not a robots.txt" in caplog.text
+    assert not call(kind, "robots", "https://f.example/", **options).is_html
+
+
+@pytest.mark.parametrize("body", [PAGE, codecs.BOM_UTF16_LE + "<html>".encode("utf-16-le")])
+def test_html_pages_can_make_a_site_unreachable(kind: str, body: bytes) -> None:
+    options = {
+        "transport": MockTransport({"https://e.example": body}),
+        "html": koster.Html.UNREACHABLE,
+    }
+    decision = call(kind, "decide", "https://e.example/", **options)
+    assert decision.reason is koster.Reason.UNREACHABLE
+    assert decision.why == "an HTML page, not a robots.txt"
+    # A client with the other policy has cached it.
+    cache = MemoryCache()
+    assert call(
+        kind,
+        "allowed",
+        "https://e.example/",
+        **options | {"html": koster.Html.NO_RULES, "cache": cache},
+    )
+    assert not call(kind, "allowed", "https://e.example/", **options, cache=cache)
+
+
+def test_a_page_leaves_the_last_file_in_force(kind: str) -> None:
+    """A site that hides behind a bot wall is not open to everything."""
+    sites = MockTransport({"https://e.example": ["User-agent: *\nDisallow: /a", PAGE]})
+    url = "https://e.example/a"
+    _, stale, decision = ask(
+        kind,
+        ("robots", url),
+        ("refetch", url),
+        ("decide", url),
+        transport=sites,
+        html=koster.Html.UNREACHABLE,
+    )
+    assert stale.is_stale
+    assert decision.rule is not None

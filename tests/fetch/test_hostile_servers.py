@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import errno
 import gzip
+import lzma
 import socket
 import subprocess
 import sys
@@ -34,7 +36,7 @@ from fetching import (
 from server import Answer, Site
 from support import HERE
 
-from koster.fetch import AsyncRobotsClient, Event, EventName, RobotsClient
+from koster.fetch import AsyncRobotsClient, Event, EventName, MockTransport, Reply, RobotsClient
 from koster.fetch._codings import decoder_for
 from koster.fetch._failures import kinds, to_failure
 
@@ -343,6 +345,61 @@ def test_multiple_content_codings_are_rejected(kind: str, site: Site, coding: st
         "content codings" in outcome(kind, site.url).why
         or "Content-Encoding" in outcome(kind, site.url).why
     )
+
+
+#: Bodies that are compressed more than their Content-Encoding says, and what the reason names.
+HIDDEN = {
+    "gzip twice": (gzip.compress(gzip.compress(FILE)), "gzip", "gzip"),
+    "gzip": (gzip.compress(FILE), "", "gzip"),
+    "gzip as identity": (gzip.compress(FILE), "identity", "gzip"),
+    "deflate": (zlib.compress(FILE), "", "deflate"),
+    "raw deflate": (compressed("raw deflate", FILE), "", "deflate"),
+    "raw deflate in gzip": (gzip.compress(compressed("raw deflate", FILE)), "gzip", "deflate"),
+    "br": (brotli.compress(FILE), "", "Brotli"),
+    "br in gzip": (gzip.compress(brotli.compress(FILE)), "gzip", "Brotli"),
+    "long br": (brotli.compress(FILE + b"#" * 300_000), "", "Brotli"),
+    "gzip in br": (brotli.compress(gzip.compress(FILE)), "br", "gzip"),
+    "bzip2": (bz2.compress(FILE), "", "bzip2"),
+    "xz": (lzma.compress(FILE), "", "xz"),
+}
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_hidden_compression_is_unreachable(kind: str, site: Site, name: str) -> None:
+    """A file of compressed bytes has no group, so that everything would be allowed."""
+    body, coding, compression = HIDDEN[name]
+    headers = {"Content-Type": "application/octet-stream"}
+    site.robots(body=body, headers=headers | ({"Content-Encoding": coding} if coding else {}))
+    result = outcome(kind, site.url)
+    assert reason_of(result) == "unreachable"
+    assert f"compressed with {compression}, but" in result.why
+    options = {"transport": MockTransport({site.url: Reply(body=body, headers=dict(headers))})}
+    if not coding and kind in ("threads", "asyncio"):
+        assert outcome(kind, site.url, **options).why == result.why
+
+
+def test_mock_transport_reads_bodies_as_the_network_does() -> None:
+    replies = {
+        "https://a.example": Reply(body=FILE, headers={"Content-Length": "9999"}),
+        "https://b.example": Reply(body=b"", headers={"content-length": "36"}),
+        "https://c.example": Reply(body=gzip.compress(FILE)[:-9], headers={"Content-Encoding": "gzip"}),
+        "https://d.example": Reply(body=FILE, headers={"Content-Encoding": "gzip"}),
+        "https://e.example": Reply(body=gzip.compress(FILE), headers={"Content-Encoding": "gzip"}),
+        "https://f.example": Reply(body=FILE + b"x", headers={"Content-Length": str(len(FILE))}),
+        "https://g.example": Reply(404, headers={"Content-Length": "x"}),
+    }  # fmt: skip
+    for kind in ("threads", "asyncio"):
+        found = {
+            url: outcome(kind, url, transport=MockTransport(replies), timeout=1) for url in replies
+        }
+        assert [reason_of(each) for each in found.values()] == [
+            *["unreachable"] * 4, "file", "file", "unavailable",
+        ]  # fmt: skip
+        assert "9999" in found["https://a.example"].why
+        for url in ("https://e.example", "https://f.example"):
+            robots = found[url].robots
+            assert robots is not None
+            assert robots.body == FILE
 
 
 LONG_FILE = b"User-agent: *\n" + b"".join(b"Allow: /p%d\n" % number for number in range(3000))

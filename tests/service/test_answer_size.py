@@ -11,8 +11,10 @@ import pytest
 import serving
 from api import problem
 
+import koster
 from koster.access import Outcome, Unreachable
 from koster.dialects import DIALECTS, RFC9309
+from koster.freshness import Answer, Entry
 from koster.reports import records
 from koster.service import Settings
 from koster.worker import answers, loop
@@ -28,9 +30,13 @@ RULES = "".join(f"Allow: /{number}/\nDisallow: /{number}/{'x' * 900}\n" for numb
 FILE = f"User-agent: *\n{RULES}".encode()
 AGENTS = [f"bot{number}" for number in range(10)]
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
+ENTRY = Entry(
+    *("https://a.example", Answer.FILE, "https://a.example/robots.txt", (), 200, ""),
+    *(b"Sitemap: /\n" * 15_000, NOW, NOW),
+)  # fmt: skip
 SITE = UnreadOutcome(
-    *("https://a.example", RFC9309, None, None, "", "https://a.example/robots.txt", (), NOW, NOW),
-    *(None, False, None, Unreachable.DISALLOW, b"Sitemap: /\n" * 15_000),
+    *("https://a.example", RFC9309, koster.parse(b""), None, "", ENTRY.url, (), NOW, NOW),
+    *(None, False, None, Unreachable.DISALLOW, ENTRY),
 )  # fmt: skip
 
 #: By the name of the function: its arguments, and the function that makes its records.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import griffe
 
 import koster
-from koster.access import FailureKind, Unreachable
+from koster.access import FailureKind, Html, Unreachable
 from koster.bulk.warc import FetchClass
 from koster.compose import PRESETS
 from koster.crawlers import MANNERS, Obeys, Purpose, known
@@ -68,6 +68,10 @@ def failure_kinds() -> str:
 
 def unreachable() -> str:
     return _enumeration(Unreachable)
+
+
+def html() -> str:
+    return _enumeration(Html)
 
 
 def fetch_classes() -> str:
@@ -202,6 +206,7 @@ INSERTS: dict[str, Callable[[], str]] = {
     "failure-kinds": failure_kinds,
     "fetch-classes": fetch_classes,
     "fuzz": proofs.fuzz,
+    "html": html,
     "line-kinds": line_kinds,
     "mutants": proofs.mutants,
     "obeys": obeys,

@@ -7,10 +7,12 @@ import os
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from .._charsets import complete_lines
 from .._version import VERSION
-from ..dialects import dialect_named
+from ..dialects import Decoding, dialect_named
 from ..errors import KosterError
 from ..model import Reason
 from . import _reading, kernel
@@ -147,6 +149,8 @@ def _list_answers(question: Question, batch: Batch) -> list[Any]:
 def _answer_tables(question: Question, batch: Batch) -> Iterator[Any]:
     """Yield tables of the copied columns of a batch and the answers."""
     dialect = dialect_named(question.dialect)
+    if dialect.decoding is Decoding.NONE:
+        batch = replace(batch, bodies=_as_served(batch))
     if question.kind == "classify":
         found = kernel.classify_coded(batch.bodies, question.agents, dialect)
     elif question.kind == "facts":
@@ -155,6 +159,17 @@ def _answer_tables(question: Question, batch: Batch) -> Iterator[Any]:
         yield from _decision_tables(question, batch, dialect)
         return
     yield _table(batch.passthrough, {_ANSWERS[question.kind][0]: found})
+
+
+def _as_served(batch: Batch) -> Any:
+    """Return the bodies with those that were decoded as they were served, up to the size limit."""
+    if batch.served is batch.bodies:
+        return batch.bodies
+    found = [
+        read if read is None or served.startswith(read) else complete_lines(served)
+        for read, served in zip(batch.bodies.to_pylist(), batch.served.to_pylist(), strict=True)
+    ]
+    return pa.array(found, pa.large_binary())
 
 
 def _facts(batch: Batch, dialect: Any) -> Any:

@@ -14,9 +14,10 @@ from ..model import DIRECTIVE_OF, RULES, Directive, text_of
 from ._arrow import pa
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from ..dialects import Dialect
+    from ._parts import Parts
 
 #: The maximum length of an unknown directive or a value in the facts; longer ones are cut.
 MAX_CHARACTERS = 2_000
@@ -66,11 +67,11 @@ _PREFERENCES = {
 _LONE_RETURN = re.compile(rb"\r(?!\n)")
 
 
-def facts_of(bodies: Iterable[bytes], dialect: Dialect) -> pa.Array:
-    """Return the facts about distinct bodies."""
+def facts_of(served: Parts, bodies: Parts, dialect: Dialect) -> pa.Array:
+    """Return the facts about distinct bodies: as they were served, and decoded."""
     columns: dict[str, list[Any]] = {field.name: [] for field in FACTS}
-    for body in bodies:
-        for name, value in _facts(body, dialect).items():
+    for raw, body in zip(served.to_pylist(), bodies.to_pylist(), strict=True):
+        for name, value in _facts(raw, body, dialect).items():
             columns[name].append(value)
     return pa.StructArray.from_arrays(
         [_array(columns[field.name], field.type) for field in FACTS], fields=list(FACTS)
@@ -92,7 +93,7 @@ def _array(values: list[Any], type_: Any) -> pa.Array:
     return pa.ListArray.from_arrays(pa.array(bounds, pa.int32()), struct, type=type_)
 
 
-def _facts(body: bytes, dialect: Dialect) -> dict[str, Any]:
+def _facts(served: bytes, body: bytes, dialect: Dialect) -> dict[str, Any]:
     counts, entries, unknown, groups, orphans, malformed = _batches.survey(body, dialect)
     agents = []
     sitemaps = []
@@ -118,7 +119,7 @@ def _facts(body: bytes, dialect: Dialect) -> dict[str, Any]:
             ]  # fmt: skip
     keys = Counter(_text_of(key.strip().removesuffix(b":").strip().lower()) for key in unknown)
     return {
-        "bytes": len(body),
+        "bytes": len(served),
         "lines": sum(counts),
         "groups": groups,
         "rules": sum(counts[rule.code] for rule in RULES),
@@ -133,7 +134,7 @@ def _facts(body: bytes, dialect: Dialect) -> dict[str, Any]:
             if counts[code]
         ],
         "unknown": list(keys.items()),
-        "findings": list(_findings(body, groups, orphans)),
+        "findings": list(_findings(served, groups, orphans)),
     }
 
 

@@ -15,19 +15,22 @@ have the same chunks. The result for null is null. Answers are those of the libr
 
 from __future__ import annotations
 
+import re
 from array import array
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from .._asking import rules_for_data
+from .._charsets import decode_by_bom
 from .._misuse import check_order
 from ..analysis import Budget
 from ..analysis import classify as analyze
 from ..crawlers import agent_for
-from ..dialects import RFC9309
+from ..dialects import RFC9309, Decoding, Escapes
 from ..engine import batches as _batches
 from ..engine import extents as _extents
 from ..engine.names import AgentNames
+from ..origins import bytes_as_sent
 from ..robots import parse
 from ._arrow import np, pa, pc
 from ._columns import (
@@ -169,7 +172,7 @@ def _classify(
     extents = bytearray([_extents.UNSETTLED]) * cells
     lines = array("i", bytes(4 * cells))
     if cells:
-        files = bodies.values
+        files = _decoded(bodies.values, dialect)
         if _extents.supports(dialect):
             reader = _extents.Reader(dialect, *_names(agents, dialect.names))
             reader.classify(files.data, files.starts, files.ends, written, extents, lines)
@@ -258,7 +261,8 @@ def decide(
 
     Args:
         bodies: Robots.txt files, a column or one for all rows.
-        urls: Absolute URLs, or paths with queries; a column or one for all rows.
+        urls: Absolute URLs, or paths with queries; a column or one for all rows. Under ``GOOGLE``,
+            which compares them as they are, absolute URLs get the escapes that clients send.
         agents: Product tokens or User-Agent headers; a column or one for all rows.
         dialect: How to read the files.
 
@@ -289,7 +293,18 @@ def facts(bodies: Column | Parts, dialect: Dialect = RFC9309) -> Any:
         TypeError: ``bodies`` is not a column of text or bytes.
     """
     column = encode_column(bodies, "bodies")
-    return column.decode(facts_of(column.values.to_pylist(), dialect))
+    return column.decode(facts_of(column.values, _decoded(column.values, dialect), dialect))
+
+
+def _decoded(files: Parts, dialect: Dialect) -> Parts:
+    """Return files with those that have the byte order mark of UTF-16 or UTF-32 as UTF-8."""
+    marked = _batches.marked(files.data, files.starts, files.ends) if len(files) else []
+    if dialect.decoding is not Decoding.BY_MARK or not marked:
+        return files
+    found = files.to_pylist()
+    for index in marked:
+        found[index] = decode_by_bom(found[index])[0]
+    return Parts.of(pa.array(found, pa.large_binary()))
 
 
 class _Decisions:
@@ -322,11 +337,14 @@ class _Decisions:
         chunked = [each for each in columns.values() if isinstance(each, pa.ChunkedArray)]
         self.chunks = tuple(map(len, chunked[0].chunks)) if chunked else None
         self.bodies = self._encode_column("bodies", columns.get("bodies"), bodies)
+        self.files = _decoded(self.bodies.values, dialect)
         agent_column = self._encode_column("agents", columns.get("agents"), agents)
         paths = columns.get("urls")
         if paths is None:
             paths = pa.repeat(pa.scalar(_encode(urls), pa.large_binary()), self.size)
         paths = to_large_binary(paths)
+        if dialect.reading.escapes is Escapes.PATTERN_ONLY:
+            paths = _as_sent(paths)
         self._decide(paths, agent_column, dialect)
 
     def _encode_column(self, what: str, column: Any, one: Any) -> EncodedColumn:
@@ -345,7 +363,7 @@ class _Decisions:
         self.sizes = array("q", bytes(8 * size))
         self.nulls = _any_null(self.bodies.codes, agents.codes, paths)
         order = _order(self.bodies.codes, agents.codes, self.nulls)
-        files = self.bodies.values
+        files = self.files
         urls, bounds = buffers(paths)
         answers = _batches.Answers(
             self.allowed, self.reasons, self.lines, self.starts,
@@ -381,7 +399,24 @@ class _Decisions:
     def _patterns(self) -> pa.Array:
         """Return the pattern of the rule that decided each row, as text."""
         starts, sizes = np.asarray(self.starts), np.asarray(self.sizes)
-        return to_text(Parts(self.bodies.values.data, starts, starts + sizes).to_arrow())
+        return to_text(Parts(self.files.data, starts, starts + sizes).to_arrow())
+
+
+def _as_sent(urls: pa.Array) -> pa.Array:
+    """Return absolute URLs with the escapes that HTTP clients send; see `koster.origins`."""
+    # Most columns have no other URLs.
+    if not _UNSENT.search(buffers(urls)[0]):
+        return urls
+    return pa.array([None if each is None else _sent(each) for each in urls.to_pylist()], urls.type)
+
+
+_UNSENT = re.compile(rb'[^!-~]|["<>`{}]')
+
+
+def _sent(url: bytes) -> bytes:
+    if b"://" not in url:
+        return url
+    return bytes_as_sent(url).encode("ascii")
 
 
 def _any_null(*columns: pa.Array) -> pa.Array | None:

@@ -149,4 +149,5 @@ def memory_bytes(entry: Entry) -> int:
         for hop in entry.hops
     )
     # A str may take four bytes per character.
-    return _OVERHEAD + len(entry.body) + 4 * (hops + len(entry.url) + len(entry.why))
+    bodies = len(entry.body) + len(entry.served or b"")
+    return _OVERHEAD + bodies + 4 * (hops + len(entry.url) + len(entry.why))

@@ -1,6 +1,7 @@
 """The `Cache` protocol, and the serialization of entries.
 
-A record has one line with the format and a checksum, one line of JSON, and the body. Invalid
+A record has one line with the format and a checksum, one line of JSON, the body, and the body as it
+was served, if it was decoded. Invalid
 records and other versions count as missing: the origin is fetched again.
 """
 
@@ -87,8 +88,11 @@ def encode_entry(entry: Entry) -> bytes:
         "last_modified": entry.last_modified,
         "is_cut": entry.is_cut,
         "charset": entry.charset,
+        "decoded": None if entry.served is None else len(entry.body),
     }
-    content = json.dumps(fields).encode("ascii") + b"\n" + entry.body
+    content = b"".join((
+        json.dumps(fields).encode("ascii"), b"\n", entry.body, entry.served or b"",
+    ))  # fmt: skip
     return b"%s %08x\n%s" % (_FORMAT, zlib.crc32(content), content)
 
 
@@ -109,6 +113,8 @@ def decode_entry(record: object) -> Entry | None:
 
 def _entry_from_fields(fields: Mapping[str, Any], body: bytes) -> Entry:
     since = fields["unreachable_since"]
+    # Older records have no such field.
+    size = None if fields.get("decoded") is None else int(fields["decoded"])
     return Entry(
         origin=_require_text(fields["origin"]),
         answer=Answer(fields["answer"]),
@@ -116,7 +122,7 @@ def _entry_from_fields(fields: Mapping[str, Any], body: bytes) -> Entry:
         hops=tuple(_hop_from_fields(*hop) for hop in fields["hops"]),
         status=None if fields["status"] is None else int(fields["status"]),
         why=_require_text(fields["why"]),
-        body=body,
+        body=body[:size],
         fetched=_moment_from_timestamp(fields["fetched"]),
         expires=_moment_from_timestamp(fields["expires"]),
         unreachable_since=None if since is None else _moment_from_timestamp(since),
@@ -127,6 +133,7 @@ def _entry_from_fields(fields: Mapping[str, Any], body: bytes) -> Entry:
         is_cut=bool(fields["is_cut"]),
         # Older records have no charset.
         charset=_require_text(fields["charset"]) if fields.get("charset") else None,
+        served=None if size is None else body[size:],
     )
 
 

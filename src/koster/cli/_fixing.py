@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .. import lint as linting
-from .._charsets import to_utf8
+from .._charsets import complete_lines
 from ..diff import compare
 from ..lint import Severity
 from ..reports import screen
@@ -62,7 +62,7 @@ def print_change(name: str, before: bytes, after: Fixed) -> None:
 def effect_of(before: bytes, after: bytes, dialects: tuple[Dialect, ...]) -> Effect:
     """Return what a change of a file means for crawlers of each dialect."""
     unproved = []
-    old, new = (to_utf8(body, None, is_whole=True)[0] for body in (before, after))
+    old, new = (complete_lines(body) for body in (before, after))
     for dialect in dialects:
         comparison = compare(parse(old, dialect), parse(new, dialect))
         if comparison.decides_alike:

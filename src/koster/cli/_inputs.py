@@ -11,18 +11,19 @@ import rich_click as click
 
 from .._charsets import bom_charset, decode_by_bom, is_utf16_or_utf32
 from .._contents import is_binary, is_page, is_readable, wide_charset
-from ..dialects import GOOGLE, RFC9309
+from ..dialects import GOOGLE, RFC9309, Decoding
 from ..errors import UnreadableError, UrlError
 from ..model import Reason
 from ..reports import screen
 from ..reports.plain import shorten
-from ..robots import MAX_PARSED_BYTES
+from ..robots import MAX_PARSED_BYTES, parse
 from . import _files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ..dialects import Dialect
+    from ..robots import RobotsTxt
     from . import _fetching
 
 
@@ -40,6 +41,7 @@ class Input:
         is_cut: Whether the content is longer than what was fetched.
         charset: The original charset, if not UTF-8.
         before: The version on disk; None if it was fetched.
+        served: The content before it was decoded, if it was.
         site: The site that it was fetched for, such as ``https://example.com``.
     """
 
@@ -49,6 +51,7 @@ class Input:
     charset: str | None = None
     before: _files.Version | None = None
     site: str | None = None
+    served: bytes | None = None
 
     @property
     def name(self) -> str:
@@ -60,6 +63,11 @@ class Input:
         """The bytes on disk; of a site, the body."""
         content = None if self.before is None else self.before.content
         return self.body if content is None else content
+
+    def robots(self, dialect: Dialect = RFC9309) -> RobotsTxt:
+        """Return the file as a dialect reads it."""
+        is_decoded = self.served is None or dialect.decoding is Decoding.BY_MARK
+        return parse(self.body if is_decoded else self.served or b"", dialect)
 
 
 def is_site(path: str) -> bool:
@@ -179,8 +187,10 @@ def read_file(path: str) -> Input:
     """
     try:
         before = _files.read_version(path)
-        body, charset = decode_by_bom(before.content or b"")
-        return Input(path, body, charset=charset, before=before)
+        content = before.content or b""
+        body, charset = decode_by_bom(content)
+        served = None if charset is None else content
+        return Input(path, body, charset=charset, before=before, served=served)
     except UnreadableError as error:
         if _HOST.fullmatch(path) and not os.path.exists(path):
             raise UnreadableError(f"{error}; if it is a site, use https://{path}") from error
@@ -210,5 +220,9 @@ def _fetch(path: str, settings: _fetching.Settings, dialect: Dialect) -> Input:
             screen.complain(f"{outcome.origin}: has no robots.txt ({outcome.why}); all is allowed")
             return Input(outcome.url, b"", site=outcome.origin)
         raise UnreadableError(f"{outcome.origin}: fetching its robots.txt failed ({outcome.why})")
-    robots = outcome.robots
-    return Input(outcome.url, robots.body, outcome.is_cut, outcome.charset, site=outcome.origin)
+    entry = outcome.entry
+    return Input(
+        *(outcome.url, entry.body, outcome.is_cut, outcome.charset),
+        site=outcome.origin,
+        served=entry.served,
+    )

@@ -10,7 +10,6 @@ from ..lint import SitemapUrls
 from ..lint._sitemaps import Comparisons
 from ..reports import screen
 from ..reports.plain import shorten
-from ..robots import parse
 from . import _sitemaps
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ class _Counts:
     def __init__(self, robots: Input, settings: Settings, comparisons: Comparisons) -> None:
         self._robots = robots
         self._example = ""
-        parsed = parse(robots.body, settings.dialects[0])
+        parsed = robots.robots(settings.dialects[0])
         self.urls = SitemapUrls(parsed, settings.crawlers, comparisons)
 
     def add(self, urls: list[str], by_site: dict[str, list[str]]) -> None:

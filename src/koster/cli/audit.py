@@ -14,7 +14,6 @@ from ..errors import MissingExtraError
 from ..reports import screen
 from ..reports.audit import Audited
 from ..reports.registry import render
-from ..robots import parse
 from . import _fetching, _inputs
 from ._collecting import collects_rarely
 from ._help import OUTPUT, command
@@ -63,7 +62,7 @@ def audit(
     (source,) = inputs
     _inputs.warn_if_unreadable(source)
     try:
-        result = auditing.audit(parse(source.body, dialect))
+        result = auditing.audit(source.robots(dialect))
     except MissingExtraError as error:
         screen.complain(str(error))
         sys.exit(2)

@@ -18,7 +18,6 @@ from ..reports.answers import Question, Reading, Tally, answers, reading_of
 from ..reports.check import Answers
 from ..reports.plain import printable
 from ..reports.registry import render
-from ..robots import parse
 from . import _fetching, _files, _inputs
 from ._help import INPUT, RULES, command
 from ._names import CrawlerType, warn_of_ignoring, warn_of_unknown
@@ -199,7 +198,7 @@ def _questions_for_files(
         complete = complete and is_read
         for name, file in files:
             _inputs.warn_if_unreadable(file)
-            readings = tuple(Reading(parse(file.body, dialect)) for dialect in dialects)
+            readings = tuple(Reading(file.robots(dialect)) for dialect in dialects)
             questions.append(Question(_files.shown_name(name), readings, agents, urls))
     return questions, complete
 
@@ -241,6 +240,7 @@ def _questions_for_sites(
     Raises:
         click.UsageError: a URL in ``arguments`` has no origin. In a file that is only an error.
     """
+    from ..access import HTML_PAGE
     from . import _sites
 
     sites: dict[str, list[str]] = {}
@@ -260,6 +260,8 @@ def _questions_for_sites(
             continue
         readings = tuple(map(reading_of, outcomes))
         url = outcomes[0].url
+        if outcomes[0].is_html:
+            screen.complain(f"{url}: is {HTML_PAGE}; crawlers find no rules in it")
         own_name = "robots.txt" if url == f"{outcomes[0].origin}/robots.txt" else url
         name = printable(url)
         questions[site] = Question(name, readings, agents, tuple(site_urls), own_name)

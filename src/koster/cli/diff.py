@@ -12,7 +12,6 @@ from ..diff import compare
 from ..errors import MissingExtraError
 from ..reports.diff import Changes
 from ..reports.registry import render
-from ..robots import parse
 from . import _fetching, _inputs
 from ._collecting import collects_rarely
 from ._help import command
@@ -49,7 +48,7 @@ def diff(
     inputs, errors = _inputs.read_all((old, new), settings, dialect)
     if errors:
         sys.exit(3)
-    before, after = (parse(each.body, dialect) for each in inputs)
+    before, after = (each.robots(dialect) for each in inputs)
     for each in inputs:
         _inputs.warn_if_unreadable(each)
     comparison = compare(before, after, _known_tokens())

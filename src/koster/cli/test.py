@@ -14,7 +14,6 @@ from ..reports import screen
 from ..reports.registry import render
 from ..reports.screen import Text
 from ..reports.test import Failure, FileResults, Results
-from ..robots import parse
 from . import _fetching, _files, _inputs, _writing
 from ._help import INPUT, OUTPUT, command
 from ._names import problem_with, warn_of_ignoring
@@ -122,7 +121,7 @@ def _init(files: tuple[str, ...], robots: str, settings: _fetching.Settings) -> 
         is_file = not _inputs.is_site(robots) and robots != _files.STDIN
         folder = os.path.dirname(os.path.abspath(path))
         shown = os.path.relpath(robots, folder).replace(os.sep, "/") if is_file else robots
-        _writing.replace(path, expectations.written(parse(file.body), shown).encode())
+        _writing.replace(path, expectations.written(file.robots(), shown).encode())
     except UnreadableError as error:
         screen.complain(str(error))
         sys.exit(3)
@@ -172,4 +171,4 @@ def _parse(path: str, expected: Expectations, settings: _fetching.Settings) -> R
     """
     file = _inputs.read_one(path, settings, expected.dialect)
     _inputs.warn_if_unreadable(file)
-    return parse(file.body, expected.dialect)
+    return file.robots(expected.dialect)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .. import dialects
 from .._asking import allowed_for_data, rules_for_data
-from ..dialects import IndexPages, Names, Separator
+from ..dialects import Decoding, IndexPages, Names, Separator
 from ..model import SPACE, Directive, LineKind, text_of
 from ..robots import parse as _parse
 from ._http import decoders, encoded, lower_non_ascii
@@ -170,6 +170,7 @@ _DIALECT = replace(
     dialects.RFC9309,
     name="Protego",
     source="Protego 0.7.0",
+    decoding=Decoding.NONE,
     directives=_DIRECTIVES,
     spellings=_SPELLINGS,
     separator=Separator.COLON,

@@ -18,7 +18,7 @@ from urllib.parse import unquote
 from .. import dialects
 from .._asking import allowed_for_data, rules_for_data
 from .._charsets import decode_text
-from ..dialects import Names, RobotsTxtPath, Separator, keys_of
+from ..dialects import Decoding, Names, RobotsTxtPath, Separator, keys_of
 from ..freshness import parse_http_date
 from ..model import RULES, Directive, LineKind, text_of
 from ..robots import parse
@@ -72,6 +72,7 @@ def _dialect(name: str, standard: dialects.Dialect) -> dialects.Dialect:
         standard,
         name=f"robotexclusionrulesparser {name}",
         source="robotexclusionrulesparser 1.7.1",
+        decoding=Decoding.NONE,
         directives=frozenset(_SPELLINGS.values()),
         spellings=_SPELLINGS,
         separator=Separator.COLON,

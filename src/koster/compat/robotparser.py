@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .. import dialects
 from .._asking import allowed_for_data, rules_for_data
-from ..dialects import Names, Separator, keys_of
+from ..dialects import Decoding, Names, Separator, keys_of
 from ..model import Directive
 from ..robots import parse as _parse
 from ._http import MAX_BYTES, escape_non_ascii
@@ -65,6 +65,7 @@ _DIALECT = replace(
     dialects.RFC9309,
     name="urllib.robotparser",
     source="CPython 3.15, Lib/urllib/robotparser.py",
+    decoding=Decoding.NONE,
     directives=frozenset(_SPELLINGS.values()),
     spellings=_SPELLINGS,
     separator=Separator.COLON,

@@ -21,6 +21,7 @@ from .._charsets import decode_text
 from ..dialects import (
     Choice,
     Comments,
+    Decoding,
     EmptyRules,
     Merging,
     Names,
@@ -94,6 +95,7 @@ _DIALECT = replace(
     dialects.RFC9309,
     name="robotstxt (Ruby)",
     source="github.com/rapportive-oss/robotstxt",
+    decoding=Decoding.NONE,
     directives=frozenset(_SPELLINGS.values()),
     spellings=_SPELLINGS,
     separator=Separator.COLON,

@@ -29,6 +29,7 @@ from ..access import (
 )
 from ..cache.memory import LRUCache
 from ..dialects import (
+    Decoding,
     Escapes,
     Names,
     Orphans,
@@ -74,6 +75,7 @@ _DIALECT = replace(
     dialects.RFC9309,
     name="webcanon",
     source="webcanon 0.3.0",
+    decoding=Decoding.NONE,
     directives=dialects.GOOGLE.directives,
     spellings=keys_of(*dialects.GOOGLE.directives),
     separator=Separator.COLON,

@@ -67,6 +67,10 @@ cdef bint _is_value(
 cpdef bint is_sorted(const int[::1] numbers) noexcept
 @cython.locals(index=Py_ssize_t)
 cpdef bint count_up(const int[::1] numbers) noexcept
+@cython.locals(text="const unsigned char*", index=Py_ssize_t, start=Py_ssize_t, found=list)
+cpdef list marked(
+    const unsigned char[::1] data, const long long[::1] starts, const long long[::1] ends
+)
 @cython.locals(total=Py_ssize_t, row=Py_ssize_t, found=bytearray)
 cpdef bytearray gather(
     const unsigned char[::1] data, const long long[::1] starts, const long long[::1] ends,

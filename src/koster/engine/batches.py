@@ -294,6 +294,20 @@ def count_up(numbers: Longs) -> bool:
     return True
 
 
+def marked(data: Buffer, starts: Longs, ends: Longs) -> list[int]:
+    """Return the numbers of parts that may have the byte order mark of UTF-16 or UTF-32.
+
+    The first byte of these marks is 0x00, 0xFE or 0xFF.
+    """
+    text = _buffers.address(data)
+    found = []
+    for index in range(len(starts)):
+        start = starts[index]
+        if ends[index] > start + 1 and (text[start] >= 0xFE or text[start] == 0):
+            found.append(index)
+    return found
+
+
 def gather(data: Buffer, starts: Longs, ends: Longs, bounds: array[int]) -> bytearray:
     """Concatenate ``data[starts[n]:ends[n]]``, and fill in their bounds, one more than parts.
 

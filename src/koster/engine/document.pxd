@@ -13,6 +13,7 @@ cdef Plan _default_plan
 @cython.final
 cdef class Plan:
     cdef object dialect
+    cdef bint decodes, is_literal
     cdef Lexer lexer
     cdef Grouping grouping, written_grouping
     cdef int names

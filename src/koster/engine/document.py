@@ -11,7 +11,7 @@ import re
 import sys
 from collections.abc import Sequence
 
-from ..dialects import RFC9309, Dialect, GroupNeeds, Merging
+from ..dialects import RFC9309, Decoding, Dialect, Escapes, GroupNeeds, Merging
 from ..model import DIRECTIVE_OF, RULES, Directive, Group, Line, LineKind, Rule, Scope
 from . import groups as _groups
 from . import lexer as _lexer
@@ -67,6 +67,8 @@ class Plan:
 
     def __init__(self, dialect: Dialect) -> None:
         self.dialect = dialect
+        self.decodes = dialect.decoding == Decoding.BY_MARK
+        self.is_literal = dialect.reading.escapes == Escapes.PATTERN_ONLY
         self.lexer = Lexer(dialect)
         self.grouping = Grouping(dialect, dialect.group_needs)
         self.written_grouping = Grouping(dialect, GroupNeeds.NOTHING)

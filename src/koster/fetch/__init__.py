@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 from importlib import import_module
 
-from ..access import Outcome, Unreachable
+from ..access import Html, Outcome, Unreachable
 from ..errors import KosterError, missing
 
 try:
@@ -39,6 +39,7 @@ __all__ = [
     "EventName",
     "FleetPacer",
     "Guard",
+    "Html",
     "MockTransport",
     "Outcome",
     "Pacer",

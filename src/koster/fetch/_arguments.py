@@ -7,12 +7,14 @@ import os
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
+from .._misuse import checked_agent
 from ..cache import MemoryCache, open_cache
 from ..dialects import Names
 from .guard import Guard
 
 if TYPE_CHECKING:
     import ssl
+    from collections.abc import Sequence
 
     from ..cache import Cache
     from ..dialects import Dialect
@@ -86,6 +88,19 @@ def validate_user_agent(user_agent: str) -> str:
     return user_agent.strip()
 
 
+def validate_agent(agent: str | Sequence[str]) -> str | Sequence[str]:
+    """Return the crawler whose rules apply.
+
+    Raises:
+        TypeError: it is neither a str nor a sequence of them.
+        ValueError: it is empty, or a name is: no group names it.
+    """
+    checked = checked_agent(agent)
+    if not checked or not all(map(str.strip, [checked] if isinstance(checked, str) else checked)):
+        raise ValueError(f"agent must name a crawler, such as 'FooBot', not {agent!r}")
+    return agent
+
+
 def validate_timeout(timeout: float) -> float:
     """Return a timeout as a float.
 
@@ -101,11 +116,20 @@ def validate_timeout(timeout: float) -> float:
 
 
 def agent_from_header(user_agent: str, dialect: Dialect) -> str:
-    """Return the agent of a User-Agent header: its product token, if the dialect needs one."""
+    """Return the agent of a User-Agent header: its product token, if the dialect needs one.
+
+    Raises:
+        ValueError: the header begins with no such token.
+    """
     if dialect.names is not Names.LETTERS:
         return user_agent
     header = user_agent.strip()
     end = next((at for at, each in enumerate(header) if not (each.isalpha() or each in "-_")), None)
+    if end == 0:
+        raise ValueError(
+            f"user_agent must begin with a letter under {dialect}, not {header!r}; "
+            "or pass the name that groups have as agent"
+        )
     return header[:end]
 
 

@@ -14,6 +14,8 @@ try:
 except ModuleNotFoundError:  # only the extra http has it
     brotli = None
 
+from .._charsets import is_utf8
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -23,6 +25,9 @@ class CodingError(Exception):
 
 
 _GZIP_MAGIC = b"\x1f\x8b"
+
+#: The maximum bytes that are decoded to find out whether a body is a stream of Brotli.
+_MAX_TRIED = 1 << 16
 
 #: Gzip members decoded per body: each one copies the rest of the input.
 _MAX_MEMBERS = 100
@@ -164,6 +169,21 @@ CODINGS = frozenset({"identity", *_DECODERS})
 
 #: What decoders raise for invalid bodies.
 ERRORS = (zlib.error, CodingError, *([] if brotli is None else [brotli.error]))
+
+
+def is_brotli(body: bytes) -> bool:
+    """Return whether bytes are a whole stream of Brotli with text; it has no magic number."""
+    if brotli is None:
+        return False
+    decoder = _Brotli()
+    try:
+        text = decoder.feed(body, _MAX_TRIED)
+    except brotli.error:
+        return False
+    if decoder.is_finished:
+        return bool(text) and is_utf8(text)
+    # The last character may be cut.
+    return len(text) >= _MAX_TRIED and is_utf8(text[:-4])
 
 
 def decoder_for(content_encoding: str) -> Decoder:

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
+from .._charsets import is_utf8
 from ..access import (
     MAX_BYTES,
     Failure,
@@ -18,9 +19,10 @@ from ..access import (
     Response,
     coding_failure,
     collect_headers,
+    compressed_failure,
     wants_body,
 )
-from ._codings import ACCEPTED, CODINGS, decoder_for
+from ._codings import ACCEPTED, CODINGS, decoder_for, is_brotli
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -212,4 +214,6 @@ class BodyReader:
         if is_whole and self._received and not self._decoder.is_whole:
             return Failure(FailureKind.ENCODING, "truncated response body")
         failure = coding_failure(self._headers, CODINGS, raw)
+        if failure is None and not is_utf8(raw) and is_brotli(raw):
+            failure = compressed_failure("Brotli")
         return failure or Response(self._status, self._headers, raw, is_whole)

@@ -16,7 +16,7 @@ from .._asking import allowed_as_browsers_read, rules_for_data
 from .._misuse import check_agent, check_order
 from .._moments import later
 from .._urls import site_as_written
-from ..access import Access, Failure, Request, Unreachable, outcome_of
+from ..access import Access, Failure, Html, Request, Unreachable, outcome_of
 from ..cache.memory import LRUCache, memory_bytes
 from ..cache.resilient import ResilientCache
 from ..dialects import Dialect
@@ -30,6 +30,7 @@ from ._arguments import (
     EXAMPLE,
     agent_from_header,
     resolve_cache,
+    validate_agent,
     validate_timeout,
     validate_user_agent,
 )
@@ -98,6 +99,7 @@ class ClientState:
         on_event: OnEvent | None,
         clock: Callable[[], datetime],
         unreachable: Unreachable,
+        html: Html,
     ) -> None:
         if not isinstance(dialect, Dialect):
             raise TypeError(f"dialect must be a koster.Dialect, not {type(dialect).__name__}")
@@ -106,10 +108,16 @@ class ClientState:
                 "unreachable must be koster.Unreachable.DISALLOW or ALLOW, "
                 f"not {type(unreachable).__name__}"
             )
+        if not isinstance(html, Html):
+            raise TypeError(
+                f"html must be koster.Html.NO_RULES or UNREACHABLE, not {type(html).__name__}"
+            )
         self.user_agent = validate_user_agent(user_agent)
         check_agent(user_agent, f"pass {EXAMPLE!r}", "user_agent")
         check_agent(agent, f"pass {EXAMPLE!r}")
-        self.agent = agent_from_header(user_agent, dialect) if agent is None else agent
+        self.agent = (
+            agent_from_header(user_agent, dialect) if agent is None else validate_agent(agent)
+        )
         self.dialect = dialect
         self.timeout = validate_timeout(timeout)
         self.headers = validate_headers(headers)
@@ -117,8 +125,9 @@ class ClientState:
         # Every decision asks for the time: a datetime takes six times as long.
         self._seconds = time.time if clock is utc_now else lambda: clock().timestamp()
         self.unreachable = unreachable
+        self.html = html
         self.is_closed = False
-        self.access = Access(dialect.statuses, to_ascii)
+        self.access = Access(dialect.statuses, to_ascii, html)
         self.emitter = EventEmitter(on_event)
         self.cache, self.owns_cache = resolve_cache(cache)
         self._empty_robots: RobotsTxt = parse(b"", dialect)
@@ -176,13 +185,14 @@ class ClientState:
             raise RuntimeError("the client is closed")
 
     def check_order(self, url: str, agent: str | Sequence[str] | None) -> None:
-        """Check that the arguments of a question are not swapped.
+        """Check the arguments of a question.
 
         Raises:
-            ValueError: they are.
+            ValueError: they are swapped, or the agent is empty.
         """
         if agent is not None:
             check_order(url, agent)
+            validate_agent(agent)
 
     def close(self) -> None:
         """Clear the sites in memory; close the cache if the client created it."""
@@ -230,12 +240,14 @@ class ClientState:
 
     def site_from(self, entry: Entry) -> Site:
         """Return the site of an entry; emit the events that its use causes."""
-        outcome = outcome_of(entry, self.dialect, self.clock(), self.unreachable)
+        outcome = outcome_of(entry, self.dialect, self.clock(), self.unreachable, self.html)
         rules = None if outcome.robots is None else rules_for_data(outcome.robots, self.agent)
         if outcome.is_stale:
             self._emit_stale(outcome)
         if outcome.reason is Reason.UNREACHABLE:
             self._emit_unreachable(outcome)
+        if outcome.is_html:
+            self.emitter.emit(EventName.SITE_HTML, outcome.origin, {"url.full": outcome.url})
         if rules is not None:
             self._emit_comments(outcome, rules)
         since = fresh_from(entry, self.dialect.statuses).timestamp()
@@ -271,28 +283,37 @@ class ClientState:
 
     # Decisions.
 
+    def agent_or_default(self, agent: str | Sequence[str] | None) -> str | Sequence[str]:
+        """Return the crawler of a question: the client's own, if none is given.
+
+        Raises:
+            TypeError: it is neither a str nor a sequence of them.
+            ValueError: it is empty.
+        """
+        return self.agent if agent is None else validate_agent(agent)
+
     def decision(self, site: Site, url: str, agent: str | Sequence[str] | None) -> Decision:
         self._emit_site_info(site, agent)
         if agent is None and site.rules is not None:
             return site.outcome.decide_by(site.rules, url)
-        return site.outcome.decide(url, self.agent if agent is None else agent)
+        return site.outcome.decide(url, self.agent_or_default(agent))
 
     def verdict(self, site: Site, url: str, agent: str | Sequence[str] | None) -> bool:
         self._emit_site_info(site, agent)
         if agent is None and site.rules is not None:
             return allowed_as_browsers_read(site.rules, url)
-        return site.outcome.allowed(url, self.agent if agent is None else agent)
+        return site.outcome.allowed(url, self.agent_or_default(agent))
 
     def rules(self, site: Site, agent: str | Sequence[str] | None) -> Rules:
         """Return a crawler's rules; empty ones if the site has no file."""
         if agent is None and site.rules is not None:
             return site.rules
         robots = site.outcome.robots or self._empty_robots
-        return rules_for_data(robots, self.agent if agent is None else agent)
+        return rules_for_data(robots, self.agent_or_default(agent))
 
     def pace_key(self, site: Site, agent: str | Sequence[str] | None) -> str:
         """Return the pacer's key: the origin and the agent."""
-        agents = self.agent if agent is None else agent
+        agents = self.agent_or_default(agent)
         return f"{site.outcome.origin} {agents if isinstance(agents, str) else ', '.join(agents)}"
 
     def too_soon_error(self, key: str, moment: datetime, rules: Rules) -> TooSoonError:

@@ -13,7 +13,7 @@ import anyio
 import anyio.lowlevel
 import anyio.to_thread
 
-from ..access import Failure, Unreachable
+from ..access import Failure, Html, Unreachable
 from ..cache import MemoryCache
 from ..cache.forks import at_fork
 from ..dialects import RFC9309
@@ -84,11 +84,21 @@ class AsyncRobotsClient(Client):
         on_event: OnEvent | None = None,
         clock: Callable[[], datetime] = utc_now,
         unreachable: Unreachable = Unreachable.DISALLOW,
+        html: Html = Html.NO_RULES,
     ) -> None:
         network = NetworkSettings(guard, proxy, trust_env, verify, cert)
         check_arguments(network, http, transport, at_once if isinstance(at_once, int) else 1)
         self._state = self._state_type(
-            user_agent, agent, dialect, timeout, headers, cache, on_event, clock, unreachable
+            user_agent,
+            agent,
+            dialect,
+            timeout,
+            headers,
+            cache,
+            on_event,
+            clock,
+            unreachable,
+            html,
         )
         self._cached_site = self._cached_site_in_loop
         self._sender = async_sender_for(network, http, transport)

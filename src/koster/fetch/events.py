@@ -46,6 +46,8 @@ class EventName(enum.StrEnum):
     SITE_UNREACHABLE = "koster.site.unreachable"
     """A site is unreachable and its file is not cached, so the client's policy applies:
     ``koster.policy`` (disallow or allow), ``koster.unreachable.since``, ``koster.why``."""
+    SITE_HTML = "koster.site.html"
+    """A site has an HTML page in place of a robots.txt, so everything is allowed: ``url.full``."""
     PACE_WAITING = "koster.pace.waiting"
     """A caller waits for its turn: ``koster.agent``, ``koster.wait.seconds`` (until the turn),
     ``koster.wait.queued`` (seconds that it waited for other callers before), ``koster.why``."""
@@ -74,7 +76,10 @@ class Event:
 OnEvent: TypeAlias = "Callable[[Event], object]"
 
 
-_WARNINGS = (EventName.CACHE_FAILED, EventName.PACE_FAILED, EventName.PACE_REPLACED)
+_WARNINGS = (
+    *(EventName.CACHE_FAILED, EventName.PACE_FAILED, EventName.PACE_REPLACED),
+    EventName.SITE_HTML,
+)
 
 
 def _level_of(name: EventName, attributes: Mapping[str, Value]) -> int:
@@ -92,6 +97,7 @@ _MESSAGES = {
     "{visit_times} UTC",
     EventName.SITE_COMMENTS: "{origin} has comments for {agent}: {comments}",
     EventName.SITE_UNREACHABLE: "{origin} is unreachable ({why}): everything is {policy}ed",
+    EventName.SITE_HTML: "{url_full} is an HTML page, not a robots.txt: everything is allowed",
     EventName.PACE_WAITING: "{origin}: {agent} waits {wait_seconds:.1f} s for its turn: {why}",
     EventName.PACE_FAILED: "Redis failed: this process paces only its own requests for a while: "
     "{error_type}: {error_message}",

@@ -10,7 +10,7 @@ import httpx2
 from ..origins import origin_of, redirect_target
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
     from typing import TypeAlias
 
     Answerable: TypeAlias = "bytes | str | int | Reply | Exception"
@@ -34,7 +34,9 @@ class MockTransport(httpx2.MockTransport):
             unreachable), or a list of these, in order; the last one repeats. Other URLs get a 404.
             Each request reads it, so you can change it at any time.
 
-    ``requests`` are the URLs requested, in order.
+    Bodies are read as those from a network: by their Content-Encoding, and one that is shorter
+    than its Content-Length makes the site unreachable. ``requests`` are the URLs requested, in
+    order.
 
     Raises:
         UrlError: a key is not a URL.
@@ -77,7 +79,30 @@ class MockTransport(httpx2.MockTransport):
             found = Reply(body=found)
         assert isinstance(found, Reply), found  # noqa: S101 - checked in __init__
         body = found.body.encode("utf-8") if isinstance(found.body, str) else found.body
-        return httpx2.Response(found.status, headers=dict(found.headers), content=body)
+        return httpx2.Response(found.status, headers=dict(found.headers), stream=_Body(found, body))
+
+
+class _Body(httpx2.SyncByteStream, httpx2.AsyncByteStream):
+    """A body that arrives as from a network: encoded, and up to its Content-Length."""
+
+    def __init__(self, reply: Reply, body: bytes) -> None:
+        lengths = [value for name, value in reply.headers.items() if name.lower() == _LENGTH]
+        self._size = int(lengths[0]) if lengths and lengths[0].isdecimal() else len(body)
+        self._body = body
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield self._body[: self._size]
+        if len(self._body) < self._size:
+            raise httpx2.RemoteProtocolError(
+                f"the connection was closed after {len(self._body)} of {self._size} bytes"
+            )
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        for part in self:
+            yield part
+
+
+_LENGTH = "content-length"
 
 
 def _urls(key: str) -> tuple[str, ...]:

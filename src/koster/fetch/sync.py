@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from ..access import Failure, Unreachable
+from ..access import Failure, Html, Unreachable
 from ..cache.forks import at_fork
 from ..dialects import RFC9309
 from ._arguments import DEFAULT_AT_ONCE, NetworkSettings, check_arguments
@@ -79,6 +79,8 @@ class RobotsClient(Client):
         clock: Returns the current time, with a time zone.
         unreachable: What crawlers may fetch from an unreachable site whose file is not cached:
             nothing, or everything with a warning in the log.
+        html: What an HTML page in place of a robots.txt means: a file without rules, or an
+            unreachable site.
 
     Raises:
         CacheError: the cache cannot be opened.
@@ -113,11 +115,21 @@ class RobotsClient(Client):
         on_event: OnEvent | None = None,
         clock: Callable[[], datetime] = utc_now,
         unreachable: Unreachable = Unreachable.DISALLOW,
+        html: Html = Html.NO_RULES,
     ) -> None:
         network = NetworkSettings(guard, proxy, trust_env, verify, cert)
         check_arguments(network, http, transport, at_once)
         self._state = ClientState(
-            user_agent, agent, dialect, timeout, headers, cache, on_event, clock, unreachable
+            user_agent,
+            agent,
+            dialect,
+            timeout,
+            headers,
+            cache,
+            on_event,
+            clock,
+            unreachable,
+            html,
         )
         self._cached_site = self._state.cached_site
         self._sender = sender_for(network, http, transport)

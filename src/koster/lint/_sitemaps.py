@@ -6,12 +6,11 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from .._asking import allowed_as_browsers_read, rules_for_data
+from .._asking import allowed_as_browsers_read, rules_for_data, url_to_fetch
 from .._wording import count_noun
 from ..analysis import EVERYBODY
 from ..crawlers import agent_for
 from ..dialects import Patterns
-from ..origins import as_browsers_read
 from ..sitemaps import Blocked, BlockedUrls
 from ._model import SEARCH_CRAWLERS, WHOLE_FILE, Remark, truncate_rule
 
@@ -52,7 +51,7 @@ class _Crawlers:
         self.cost = _INDEXED + _count_starred(rules)
         self.urls = BlockedUrls(
             partial(allowed_as_browsers_read, rules),
-            lambda url: rules.decide(as_browsers_read(url)),
+            lambda url: rules.decide(url_to_fetch(rules, url)),
         )
 
     def blocked(self) -> list[tuple[Rule, Blocked]]:

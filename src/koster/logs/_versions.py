@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .._charsets import decode_by_bom
 from .._opening import open_file
 from ..bulk._arrow import pa
 from ..errors import UnreadableError
@@ -90,10 +89,6 @@ class Versions:
         })  # fmt: skip
 
 
-def _decoded(raw: bytes) -> bytes:
-    return decode_by_bom(raw[:MAX_PARSED_BYTES])[0]
-
-
 def _body(path: Path) -> bytes:
     """Read a file.
 
@@ -102,7 +97,7 @@ def _body(path: Path) -> bytes:
     """
     try:
         with open_file(path) as file:
-            return _decoded(file.read(MAX_PARSED_BYTES + 1))
+            return file.read(MAX_PARSED_BYTES + 1)
     except OSError as error:
         raise UnreadableError(f"{path}: {error.strerror}") from error
 
@@ -161,7 +156,7 @@ def _from_git(path: str) -> Iterator[Version]:
         body = change.body
         if body is not None:
             # The same version often comes back: it is in memory once.
-            body = bodies.setdefault(body, _decoded(body))
+            body = bodies.setdefault(body, body)
         yield Version(change.commit[:9], _time(latest, path), body)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .._asking import allowed_as_browsers_read, rules_for_data
+from .._asking import allowed_as_browsers_read, decide_as_sent, rules_for_data, url_as_sent
 from ..crawlers import agent_for
 from ..model import Reason, text_of
 from ..robots import parse
@@ -51,7 +51,7 @@ class Reading:
     def allowed(self, url: str, rules: Rules) -> bool:
         """Tell whether `decide` allows a URL; faster."""
         if self.outcome is None:
-            return rules.allowed(url)
+            return rules.allowed(url_as_sent(rules, url))
         if self.outcome.reason is None:
             return allowed_as_browsers_read(rules, url)
         return self.outcome.decide_by(rules, url).allowed
@@ -60,7 +60,7 @@ class Reading:
         """Decide by a crawler's rules, or by the outcome of the fetch."""
         if self.outcome is not None:
             return self.outcome.decide_by(rules, url)
-        return rules.decide(url)
+        return decide_as_sent(rules, url)
 
 
 def name_of(agent: str | Sequence[str]) -> str:

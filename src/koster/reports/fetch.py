@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .._wording import count_noun
+from ..access import HTML_PAGE
 from ..model import Reason, text_of
 from . import screen
 from ._json import to_json
@@ -78,13 +79,15 @@ def _row(outcome: Outcome) -> list[Text]:
     size = "" if outcome.robots is None else count_noun(len(outcome.robots.body), "byte")
     return [
         Text(outcome.origin),
-        Text(_summary(outcome) + why, _STYLES[outcome.reason]),
+        Text(_summary(outcome) + why, "yellow" if outcome.is_html else _STYLES[outcome.reason]),
         Text(size),
         Text(f"{outcome.expires:%Y-%m-%d %H:%M} UTC"),
     ]
 
 
 def _summary(outcome: Outcome) -> str:
+    if outcome.is_html:
+        return HTML_PAGE
     return "a stale copy of the file" if outcome.is_stale else _SUMMARY[outcome.reason]
 
 
@@ -118,6 +121,8 @@ def _facts(outcome: Outcome, began: datetime) -> list[tuple[str, str]]:
         size, groups = len(outcome.robots.body), len(outcome.robots.groups)
         counts = f"{count_noun(size, 'byte')}, {count_noun(groups, 'group')}"
         facts.append(("File", f"{counts}, read as {outcome.dialect}"))
+        if outcome.is_html and not groups:
+            facts.append(("Note", "crawlers find no rules in it, so everything is allowed"))
         if outcome.is_cut:
             facts.append(
                 ("Note", "the file is larger than 500 KiB: crawlers read only its beginning")

@@ -68,6 +68,7 @@ def of_outcome(outcome: Outcome) -> dict[str, Any]:
         "stale": outcome.is_stale,
         "downgraded": outcome.is_downgraded,
         "cut": outcome.is_cut,
+        "html": outcome.is_html,
         "charset": outcome.charset,
         "fetched": outcome.fetched.isoformat(),
         "expires": outcome.expires.isoformat(),

@@ -57,6 +57,7 @@ class Fetched(BaseModel):
     hops: list[Hop]
     stale: Annotated[bool, Field(description="The file is stale, because the site is unreachable.")]
     downgraded: Annotated[bool, Field(description="A redirect led from HTTPS to HTTP.")]
+    html: Annotated[bool, Field(description="The file is an HTML page: it has no rules.")]
     cut: Annotated[bool, Field(description="The file is truncated at 500 KiB.")]
     charset: Annotated[str | None, Field(description="The original charset, if not UTF-8.")]
     fetched: Annotated[Moment, Field(description="When it was received or last confirmed.")]

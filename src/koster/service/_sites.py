@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, cast
 import anyio
 import httpx2
 
-from ..access import with_dialect
 from ..cache import MemoryCache, open_cache
 from ..cache.memory import LRUCache, memory_bytes
 from ..dialects import DIALECTS, dialect_named
@@ -49,12 +48,11 @@ class _State(ClientState):
     """The state of a client that leaves files unread."""
 
     def site_from(self, entry: Entry) -> Site:
-        """Return the site of an entry as if its file were empty, and the file beside it."""
-        site = super().site_from(replace(entry, body=b""))
-        outcome = site.outcome
-        values = {each.name: getattr(outcome, each.name) for each in fields(outcome)}
-        body = None if outcome.robots is None else entry.body
-        return replace(site, outcome=UnreadOutcome(**values, body=body), weight=memory_bytes(entry))
+        """Return the site of an entry as if its file were empty, with the file in its entry."""
+        site = super().site_from(replace(entry, body=b"", served=None))
+        values = {each.name: getattr(site.outcome, each.name) for each in fields(site.outcome)}
+        outcome = UnreadOutcome(**values | {"entry": entry})
+        return replace(site, outcome=outcome, weight=memory_bytes(entry))
 
 
 class _Client(AsyncRobotsClient):
@@ -120,7 +118,7 @@ class Sites:
         seconds = self._settings.fetch_timeout * _MAX_WAIT_FACTOR
         with anyio.move_on_after(seconds):
             outcome = await self._get_outcome(origin, target, max_age)
-            return cast("UnreadOutcome", with_dialect(outcome, target))
+            return replace(outcome, dialect=target)
         raise Problem(503, "busy", "too many sites are being fetched: try again", wait=2)
 
     async def _get_outcome(

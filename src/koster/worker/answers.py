@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .. import lint as linting
-from .._asking import rules_for_data
+from .._asking import decide_as_sent, rules_for_data
 from .._wording import truncated
 from ..analysis import disagreements
 from ..audit import audit
@@ -136,8 +136,8 @@ def decide(
     decisions = []
     for agent in agents:
         rules = rules_for_data(robots, agent_for(agent))
-        ask = rules.decide
-        if isinstance(file, UnreadOutcome) and file.body is None:
+        ask = partial(decide_as_sent, rules)
+        if isinstance(file, UnreadOutcome):
             ask = partial(file.decide_by, rules)
         decisions += [budget.take(decision_record(ask(url))) for url in urls]
     answer = {"dialect": dialect, "decisions": decisions, "fetch": _fetch_record(file, budget)}

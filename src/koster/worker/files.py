@@ -5,19 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TypeAlias
 
-from ..access import Outcome
+from ..access import Outcome, body_for
 from ..dialects import dialect_named
 from ..robots import RobotsTxt, parse
 
 
 @dataclass(frozen=True, slots=True)
 class UnreadOutcome(Outcome):
-    """An outcome with its file as bytes, so that nobody parses it before it is needed.
+    """An outcome whose file is not parsed before it is needed.
 
-    ``robots`` is an empty file, or None. ``body`` is the file, or None.
+    ``robots`` is an empty file, or None; the file itself is in ``entry``.
     """
 
-    body: bytes | None
+    @property
+    def body(self) -> bytes | None:
+        """The file as UTF-8, or None."""
+        return None if self.robots is None else self.entry.body
 
 
 #: A file: its bytes, or the outcome of fetching it.
@@ -31,12 +34,15 @@ def body_of(file: File) -> bytes:
 
 def robots_of(file: File, dialect: str) -> RobotsTxt:
     """Return a file as it is read in a dialect."""
-    return parse(body_of(file), dialect_named(dialect))
+    target = dialect_named(dialect)
+    if isinstance(file, bytes) or file.robots is None:
+        return parse(body_of(file), target)
+    return parse(body_for(target, file.entry), target)
 
 
 def read(outcome: UnreadOutcome) -> Outcome:
     """Return an outcome with its file parsed."""
     values = {each.name: getattr(outcome, each.name) for each in fields(Outcome)}
-    if outcome.body is not None:
-        values["robots"] = parse(outcome.body, outcome.dialect)
+    if outcome.robots is not None:
+        values["robots"] = parse(body_for(outcome.dialect, outcome.entry), outcome.dialect)
     return Outcome(**values)

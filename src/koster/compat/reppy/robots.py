@@ -10,7 +10,7 @@ from urllib.parse import urlencode, urlsplit
 
 from ... import dialects
 from ..._asking import allowed_for_data, rules_for_data
-from ...dialects import Names, Orphans, Separator, keys_of
+from ...dialects import Decoding, Names, Orphans, Separator, keys_of
 from ...model import Directive, LineKind
 from ...origins import PORTS
 from ...robots import parse as _parse
@@ -50,6 +50,7 @@ _DIALECT = replace(
     dialects.RFC9309,
     name="reppy",
     source="reppy 0.4.14",
+    decoding=Decoding.NONE,
     directives=frozenset(_SPELLINGS.values()),
     spellings=_SPELLINGS,
     separator=Separator.COLON,

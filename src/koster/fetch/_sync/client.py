@@ -130,8 +130,7 @@ class Client(ABC):
         site = self._cached_site(url)
         if site is None:
             state.check_order(url, agent)
-            agent_or_default = state.agent if agent is None else agent
-            decision = state.robots_txt_decision(url, agent_or_default)
+            decision = state.robots_txt_decision(url, state.agent_or_default(agent))
             if decision is not None:
                 return decision
             site = self._load_site(url)
