@@ -6,6 +6,7 @@ import copy
 import dataclasses
 import pickle
 import socket
+import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -256,6 +257,28 @@ def test_webcanon_redirect_loop_is_unreachable(site: Site) -> None:
     site.robots(301, headers={"Location": "/robots.txt"})
     with pytest.raises(webcanon.PolicyError, match=r"robots.txt unavailable: redirect loop"):
         webcanon.RobotsGate("Foo").check(f"{site.url}/x")
+
+
+def test_webcanon_is_imported_without_the_network() -> None:
+    """ "A pure, I/O-free implementation": only `RobotsGate` loads the network."""
+    program = """
+import sys
+def loaded():
+    return sorted({"socket", "ssl", "http.client", "email", "urllib.request"} & sys.modules.keys())
+from koster.compat import webcanon
+policy = webcanon.parse_robots("User-agent: *\\nDisallow: /a\\nSitemap: s")
+print(webcanon.evaluate_robots(policy, "https://example.com/a", "x")[0], policy.rules_for("x"))
+print(webcanon.transport_verdict(503), webcanon.RobotsConfig(), webcanon.RobotsDecision)
+print(loaded(), file=sys.stderr)
+from koster.compat.webcanon import RobotsGate
+print(webcanon.RobotsGate is RobotsGate, len(loaded()) > 3, file=sys.stderr)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], check=False, capture_output=True, text=True
+    )
+    assert done.stderr.splitlines() == ["[]", "True True"]
+    with pytest.raises(AttributeError, match="no attribute 'RobotsDoor'"):
+        _ = webcanon.RobotsDoor  # type: ignore[attr-defined]
 
 
 def test_webcanon_tokens_compare_without_case_beyond_ascii() -> None:

@@ -1,9 +1,8 @@
-"""Helpers for facades: URLs and bodies, which may be hostile."""
+"""Helpers for facades: URLs and text, which may be hostile."""
 
 from __future__ import annotations
 
 import re
-import zlib
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -69,13 +68,3 @@ def decoders(
         return value
 
     return raw, text
-
-
-def decode_body(content: bytes, encoding: str | None, limit: int) -> bytes:
-    """Decode a body's Content-Encoding, up to ``limit`` bytes."""
-    if (encoding or "").strip().lower() not in ("gzip", "x-gzip", "deflate"):
-        return content
-    try:
-        return zlib.decompressobj(zlib.MAX_WBITS | 32).decompress(content, limit)
-    except zlib.error:
-        return content

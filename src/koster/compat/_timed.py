@@ -1,17 +1,20 @@
-"""Requests with `http.client` and a total timeout.
+"""Requests with a total timeout, and bodies that are whole.
 
 A socket timeout limits only each step, so a server that sends one byte per second never exceeds
-it. Here each step gets the remaining time.
+it. Here each step of `http.client` and `urllib.request` gets the remaining time. `http.client`
+takes a response that was cut off for a whole one in most cases; here it is an `IncompleteRead`.
 """
 
 from __future__ import annotations
 
+import copy
 import http.client
 import io
 import queue
 import socket
 import threading
 import time
+import urllib.request
 from contextlib import closing, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -23,6 +26,9 @@ if TYPE_CHECKING:
     from email.message import Message
 
 _CHUNK = 1 << 16
+
+#: The time limit of a request without a timeout of its own.
+DEFAULT_SECONDS = 30.0
 
 
 class Deadline:
@@ -43,35 +49,12 @@ class Deadline:
         return seconds
 
 
-class _Connection(http.client.HTTPConnection):
-    """A connection whose DNS lookup and connect obey a deadline."""
+def deadline_for(timeout: float | None) -> Deadline:
+    """Return the deadline of a request that begins now.
 
-    deadline: Deadline
-
-    def connect(self) -> None:
-        """Connect to the first address that accepts the connection.
-
-        Raises:
-            OSError: no address accepts it in time.
-        """
-        error = OSError(f"{self.host} has no address")
-        for family, kind, protocol, _, address in _addresses(self.host, self.port, self.deadline):
-            sock = socket.socket(family, kind, protocol)
-            try:
-                sock.settimeout(self.deadline.seconds_left())
-                sock.connect(address)
-                sock.settimeout(self.deadline.seconds_left())
-            except OSError as failure:
-                sock.close()
-                error = failure
-            else:
-                self.sock = sock
-                return
-        raise error
-
-
-class _SecureConnection(http.client.HTTPSConnection, _Connection):
-    """The same with TLS: the handshake obeys the deadline."""
+    Without a timeout, it is that of `socket.setdefaulttimeout`, else `DEFAULT_SECONDS`.
+    """
+    return Deadline(timeout or socket.getdefaulttimeout() or DEFAULT_SECONDS)
 
 
 #: Unescaped characters of a request target.
@@ -94,22 +77,50 @@ def fetch(
 ) -> tuple[int, Message, bytes, bool]:
     """Fetch a URL over a new connection, with TLS if there is a context; see `exchange`."""
     chunks = urlsplit(url)
-    connection = _connection_to(chunks.hostname or "", chunks.port, context, deadline)
+    connection = _connection_to(chunks.hostname or "", chunks.port, context)
     with closing(connection):
         return exchange(connection, request_target(url), headers, deadline, limit)
 
 
 def _connection_to(
-    host: str, port: int | None, context: ssl.SSLContext | None, deadline: Deadline
+    host: str, port: int | None, context: ssl.SSLContext | None
 ) -> http.client.HTTPConnection:
     """Return an unopened connection, with TLS if there is a context."""
     # Without a port, http.client would search for one in an IPv6 address.
     if context is None:
-        connection = _Connection(host, port or 80)
-    else:
-        connection = _SecureConnection(host, port or 443, context=context)
-    connection.deadline = deadline
-    return connection
+        return http.client.HTTPConnection(host, port or 80, timeout=None)
+    return http.client.HTTPSConnection(host, port or 443, timeout=None, context=context)
+
+
+def _connected(
+    seconds: Callable[[], float],
+    deadline: Deadline,
+    address: tuple[str, int],
+    _timeout: object = None,
+    source: tuple[str, int] | None = None,
+) -> socket.socket:
+    """Return a socket that is connected to the first address of a host that accepts it.
+
+    Replaces `socket.create_connection`, whose timeout is for each address, after the DNS lookup.
+
+    Raises:
+        OSError: no address accepts it in time.
+    """
+    error = OSError(f"{address[0]} has no address")
+    for family, kind, protocol, _, place in _addresses(*address, deadline):
+        sock = socket.socket(family, kind, protocol)
+        try:
+            sock.settimeout(seconds())
+            if source:
+                sock.bind(source)
+            sock.connect(place)
+            sock.settimeout(seconds())
+        except OSError as failure:
+            sock.close()
+            error = failure
+        else:
+            return sock
+    raise error
 
 
 def _addresses(host: str, port: int, deadline: Deadline) -> list[Any]:
@@ -139,53 +150,91 @@ def _addresses(host: str, port: int, deadline: Deadline) -> list[Any]:
     return addresses
 
 
+#: What `_limit` sets on a connection.
+_LIMITED = ("response_class", "_create_connection")
+
+
 @contextmanager
 def apply_deadline(connection: http.client.HTTPConnection, deadline: Deadline) -> Iterator[None]:
-    """Apply a deadline to all steps on a connection; a shorter timeout of its own still applies.
-
-    Restores the connection's timeout afterwards.
-    """
+    """Apply a deadline to all steps on a connection, and restore its settings afterwards."""
+    own_timeout = _own_timeout(connection)
     configured: Any = connection.timeout
-    if connection.sock is not None:
-        own_timeout = connection.sock.gettimeout()
-    elif configured is None or isinstance(configured, (int, float)):
-        own_timeout = configured
-    else:
-        own_timeout = socket.getdefaulttimeout()
-
-    def seconds() -> float:
-        seconds_left = deadline.seconds_left()
-        return seconds_left if own_timeout is None else min(own_timeout, seconds_left)
-
-    response_class = vars(connection).get("response_class")
+    settings = {name: vars(connection)[name] for name in _LIMITED if name in vars(connection)}
     try:
-        connection.timeout = seconds()
-        if connection.sock is not None:
-            connection.sock.settimeout(seconds())
-        connection.response_class = partial(_Response, seconds)  # type: ignore[assignment]
+        _limit(connection, deadline)
         yield
     finally:
-        vars(connection).pop("response_class", None)
-        if response_class is not None:
-            connection.response_class = response_class
+        for name in _LIMITED:
+            vars(connection).pop(name, None)
+        vars(connection).update(settings)
         connection.timeout = configured
         if connection.sock is not None:
             connection.sock.settimeout(own_timeout)
 
 
+def _own_timeout(connection: http.client.HTTPConnection) -> float | None:
+    """Return the timeout that a connection has for each step."""
+    configured: Any = connection.timeout
+    if connection.sock is not None:
+        return connection.sock.gettimeout()
+    if configured is None or isinstance(configured, (int, float)):
+        return configured
+    return socket.getdefaulttimeout()
+
+
+def _limit(connection: http.client.HTTPConnection, deadline: Deadline) -> None:
+    """Apply a deadline to all steps on a connection; a shorter timeout of its own still applies.
+
+    Raises:
+        TimeoutError: the deadline has passed.
+    """
+    own_timeout = _own_timeout(connection)
+
+    def seconds() -> float:
+        seconds_left = deadline.seconds_left()
+        return seconds_left if own_timeout is None else min(own_timeout, seconds_left)
+
+    connection.timeout = seconds()
+    if connection.sock is not None:
+        connection.sock.settimeout(seconds())
+    limited: Any = connection
+    limited.response_class = partial(_Response, seconds)
+    if vars(connection).get("_create_connection") is socket.create_connection:
+        limited._create_connection = partial(_connected, seconds, deadline)
+
+
 class _Response(http.client.HTTPResponse):
-    """A response with a timeout for each read."""
+    """A response with a timeout for each read, which knows whether it was cut off."""
 
     def __init__(
         self, seconds: Callable[[], float], sock: socket.socket, *args: Any, **kwargs: Any
     ) -> None:
         super().__init__(sock, *args, **kwargs)
         self.fp.close()
-        self.fp = io.BufferedReader(_Reader(seconds, sock))
+        self._reader = _Reader(seconds, sock)
+        self.fp = io.BufferedReader(self._reader)
+
+    def begin(self) -> None:
+        """Read the status line and the headers.
+
+        Raises:
+            http.client.IncompleteRead: the connection ended before the last header.
+        """
+        super().begin()
+        # Nothing is read after the empty line that ends the headers.
+        if self._reader.is_at_end:
+            raise http.client.IncompleteRead(b"")
+
+    @property
+    def lacks_last_chunk(self) -> bool:
+        """Whether the connection ended before the empty line that ends a chunked body."""
+        return bool(self.chunked) and self._reader.is_at_end
 
 
 class _Reader(io.RawIOBase):
-    """Reads from a socket, and keeps it open."""
+    """Reads from a socket, and keeps it open; ``is_at_end`` if it has ended."""
+
+    is_at_end = False
 
     def __init__(self, seconds: Callable[[], float], sock: socket.socket) -> None:
         self._seconds = seconds
@@ -202,7 +251,9 @@ class _Reader(io.RawIOBase):
             TimeoutError: nothing arrived in time.
         """
         self._sock.settimeout(self._seconds())
-        return self._file.readinto(buffer)
+        size = self._file.readinto(buffer)
+        self.is_at_end = size == 0
+        return size
 
     def close(self) -> None:
         """Close the file; the socket closes with the last one."""
@@ -220,18 +271,19 @@ def exchange(
     """Send a GET request; return status, headers, body, and whether the body is complete.
 
     The body has at most ``limit`` bytes. If it is incomplete, the connection is closed, because it
-    cannot be reused.
+    cannot be reused. Only a body with status 2xx must be whole.
 
     Raises:
         OSError: there is no response before the deadline.
+        http.client.IncompleteRead: the response was cut off.
         http.client.HTTPException: the response is not valid HTTP.
     """
     with apply_deadline(connection, deadline):
-        is_whole = False
+        content, is_whole = b"", False
         try:
             connection.request("GET", target, headers=headers)
             response = connection.getresponse()
-            content = _read_up_to(response, limit)
+            content = _content(response, deadline, limit)
             is_whole = response.isclosed()
         finally:
             if not is_whole:
@@ -239,20 +291,114 @@ def exchange(
     return response.status, response.headers, content, is_whole
 
 
-def _read_up_to(response: http.client.HTTPResponse, limit: int) -> bytes:
-    """Return at most ``limit`` bytes of a body.
+def _content(response: http.client.HTTPResponse, deadline: Deadline, limit: int) -> bytes:
+    """Return at most ``limit`` bytes of a body, as far as it matters.
 
     Raises:
         TimeoutError: the deadline has passed.
+        http.client.IncompleteRead: the body of a file was cut off.
     """
-    chunks = []
-    size = 0
-    while size < limit:
-        chunk = response.read1(min(_CHUNK, limit - size))
-        if not chunk:
+    try:
+        content = read_up_to(response, deadline, limit)
+        if len(content) < limit:
             # End of the body: this makes the connection reusable.
             response.read()
+    except TimeoutError:
+        raise
+    except (OSError, http.client.HTTPException) as error:
+        response.close()
+        if not 200 <= response.status < 300:
+            return b""
+        if isinstance(error, http.client.IncompleteRead):
+            raise
+        raise http.client.IncompleteRead(b"") from error
+    return content
+
+
+def read_up_to(response: Any, deadline: Deadline, limit: int) -> bytes:
+    """Return at most ``limit`` bytes of the body of a response of `http.client` or `urllib`.
+
+    Raises:
+        TimeoutError: the deadline has passed.
+        http.client.IncompleteRead: the connection ended before the body.
+        http.client.HTTPException: the Transfer-Encoding is unknown.
+        OSError: the connection failed.
+    """
+    coding = response.headers.get("Transfer-Encoding", "identity").strip().lower()
+    if coding != "identity" and not getattr(response, "chunked", coding == "chunked"):
+        raise http.client.HTTPException(f"unsupported Transfer-Encoding {coding[:40]!r}")
+    chunks: list[bytes] = []
+    size = 0
+    while size < limit:
+        deadline.seconds_left()
+        chunk = response.read1(min(_CHUNK, limit - size))
+        if not chunk:
+            if missing := _missing(response, size):
+                raise http.client.IncompleteRead(b"".join(chunks), missing)
             break
         chunks.append(chunk)
         size += len(chunk)
     return b"".join(chunks)
+
+
+def _missing(response: Any, size: int) -> int:
+    """Return how many bytes are missing after the end of a body of ``size`` bytes, at least."""
+    if getattr(response, "lacks_last_chunk", False):
+        return 1
+    length = getattr(response, "length", None)
+    if length is not None:
+        return int(length)
+    if getattr(response, "chunked", False):
+        return 0
+    # A list, or of a scheme without a length, such as ftp.
+    lengths = ",".join(response.headers.get_all("Content-Length", [])).split(",")
+    numbers = [each.strip() for each in lengths if each.strip().isdecimal()]
+    return max([0, *(int(each.lstrip("0")[:18] or 0) - size for each in numbers)])
+
+
+def open_url(url: str | urllib.request.Request, deadline: Deadline) -> Any:
+    """Open a URL like `urllib.request.urlopen`, also with the opener that was installed.
+
+    Raises:
+        OSError: there is no response before the deadline.
+        http.client.HTTPException: the response is not valid HTTP.
+    """
+    installed: Any = vars(urllib.request).get("_opener") or urllib.request.build_opener()
+    opener = urllib.request.OpenerDirector()
+    opener.addheaders = installed.addheaders
+    for handler in installed.handlers:
+        if type(handler) is urllib.request.ProxyHandler:
+            # A copy would open URLs with the opener that was installed.
+            opener.add_handler(urllib.request.ProxyHandler(vars(handler)["proxies"]))
+        else:
+            opener.add_handler(copy.copy(handler))
+    return open_with(opener, url, deadline)
+
+
+def open_with(
+    opener: urllib.request.OpenerDirector, url: str | urllib.request.Request, deadline: Deadline
+) -> Any:
+    """Open a URL with an opener, whose HTTP handlers then obey a deadline.
+
+    Raises:
+        OSError: there is no response before the deadline.
+        http.client.HTTPException: the response is not valid HTTP.
+    """
+    for handler in opener.handlers:  # type: ignore[attr-defined]
+        if isinstance(handler, urllib.request.AbstractHTTPHandler):
+            limited: Any = handler
+            limited.do_open = partial(_open_limited, handler.do_open, deadline)
+    return opener.open(url, timeout=deadline.seconds_left())
+
+
+def _open_limited(
+    do_open: Callable[..., Any], deadline: Deadline, kind: Any, request: Any, **options: Any
+) -> Any:
+    """Call `AbstractHTTPHandler.do_open` with connections that obey a deadline."""
+
+    def connect(host: str, **settings: Any) -> Any:
+        connection = kind(host, **settings)
+        _limit(connection, deadline)
+        return connection
+
+    return do_open(connect, request, **options)

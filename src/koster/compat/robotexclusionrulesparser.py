@@ -22,8 +22,10 @@ from ..dialects import Decoding, Names, RobotsTxtPath, Separator, keys_of
 from ..freshness import parse_http_date
 from ..model import RULES, Directive, LineKind, text_of
 from ..robots import parse
+from ._bodies import read_body
 from ._http import encoded, lower_non_ascii
 from ._kept import GYM2008, MK1996, RerpFile, normalized
+from ._timed import deadline_for, open_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -91,7 +93,9 @@ _DIALECTS = {
 }
 
 _EMPTY = parse(b"", _DIALECTS[GYM2008])
-_urlopen = urllib.request.urlopen
+#: After a fetch that failed, if nothing was parsed before.
+_UNKNOWN = parse(b"User-agent: *\nDisallow: /", _DIALECTS[GYM2008])
+_urlopen = open_url
 _DEFAULT_CHARSET = "iso-8859-1"
 _RATE = re.compile(r"([0-9]{1,18})\s*/\s*([0-9]{1,18})")
 _CHARSET = re.compile(r"charset=['\"]?([^'\"]*)")
@@ -166,6 +170,7 @@ class RobotExclusionRulesParser(RerpFile):
         self._source_url = ""
         self._response_code: int | None = None
         self._mk1996: RobotsTxt | None = None
+        self._is_parsed = False
 
     @property
     def source_url(self) -> str:
@@ -223,26 +228,32 @@ class RobotExclusionRulesParser(RerpFile):
     def fetch(self, url: str, timeout: float | None = None) -> None:
         """Fetch a robots.txt and parse it. 401 and 403 disallow everything, 404 allows everything.
 
+        If it fails, what was parsed before still applies; without that, everything is disallowed.
+
         Args:
             url: The URL of the robots.txt.
-            timeout: Seconds to wait for the server; None for the system's default.
+            timeout: Seconds that all of it may take; None for those of `socket.setdefaulttimeout`,
+                else 30.
 
         Raises:
             urllib.error.URLError: there is no response, or one with another status.
             UnicodeError: the body is not in its declared charset (default: ISO-8859-1).
-            TimeoutError: the server took longer than ``timeout`` (`socket.timeout`).
+            TimeoutError: the response took longer than ``timeout`` (`socket.timeout`).
+            http.client.IncompleteRead: the response was cut off.
             http.client.HTTPException, OSError: reading the response failed.
         """
+        if not self._is_parsed:
+            self._robots, self._mk1996 = _UNKNOWN, None
         headers = {"User-Agent": self.user_agent} if self.user_agent else {}
         request = urllib.request.Request(url, None, headers)  # noqa: S310 - any scheme, like the original
         self._response_code = 0
         self._source_url = url
         content = b""
         expires = content_type = None
+        deadline = deadline_for(timeout)
         try:
-            opened = _urlopen(request, timeout=timeout) if timeout else _urlopen(request)
-            with opened as response:
-                content = response.read(MAX_FILESIZE)
+            with _urlopen(request, deadline) as response:
+                content = read_body(response, deadline, MAX_FILESIZE + 1)
                 expires = response.headers.get("Expires")
                 content_type = response.headers.get("Content-Type")
                 self._response_code = response.status or 200
@@ -251,8 +262,9 @@ class RobotExclusionRulesParser(RerpFile):
             error.close()
         except urllib.error.URLError:
             pass
+        text = _response_text(self._response_code, content, content_type)
         self.expiration_date = self._expiration(expires)
-        self.parse(_response_text(self._response_code, content, content_type))
+        self.parse(text)
 
     def _expiration(self, expires: str | None) -> float:
         if expires and 200 <= (self._response_code or 0) < 300:
@@ -276,6 +288,7 @@ class RobotExclusionRulesParser(RerpFile):
         body = bytes(s) if isinstance(s, bytearray) else s
         self._robots = parse(body, _DIALECTS[GYM2008])
         self._mk1996 = None
+        self._is_parsed = True
 
     def __str__(self) -> str:
         sitemaps = self.sitemaps
@@ -359,13 +372,17 @@ def _response_text(status: int, content: bytes, content_type: str | None) -> str
     if not content:
         return ""
     try:
-        return decode_text(content, charset)
+        text = decode_text(content[:MAX_FILESIZE], charset)
     except UnicodeError:
         raise UnicodeError(
             f"Robots.txt contents are not in the encoding expected ({charset})."
         ) from None
     except (LookupError, ValueError):
         raise UnicodeError(f'I don\'t understand the encoding "{charset}".') from None
+    if len(content) > MAX_FILESIZE:
+        # The last line may be cut off.
+        return text[: max(text.rfind("\n"), text.rfind("\r")) + 1]
+    return text
 
 
 def _declared_charset(content_type: str) -> str:

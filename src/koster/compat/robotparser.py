@@ -20,8 +20,10 @@ from .._asking import allowed_for_data, rules_for_data
 from ..dialects import Decoding, Names, Separator, keys_of
 from ..model import Directive
 from ..robots import parse as _parse
+from ._bodies import complete_lines, read_body
 from ._http import MAX_BYTES, escape_non_ascii
 from ._kept import RobotparserFile
+from ._timed import deadline_for, open_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -140,17 +142,25 @@ class RobotFileParser(RobotparserFile):
     def read(self) -> None:
         """Fetch and parse the file. 401, 403 and 5xx disallow everything, other 4xx allow it.
 
+        All of it takes at most 30 seconds, or those of `socket.setdefaulttimeout`. A status of an
+        earlier call no longer counts.
+
         Raises:
             urllib.error.URLError: there is no response.
+            TimeoutError: the response took too long.
+            http.client.IncompleteRead: the response was cut off.
+            http.client.HTTPException, OSError: reading the response failed.
         """
+        self.disallow_all = self.allow_all = False
+        deadline = deadline_for(None)
         try:
-            with urllib.request.urlopen(self.url) as response:  # noqa: S310 - any scheme, like the original
-                body = response.read(MAX_BYTES)
+            with open_url(self.url, deadline) as response:
+                body = read_body(response, deadline, MAX_BYTES + 1)
         except urllib.error.HTTPError as error:
             self._apply_status(error.code)
             error.close()
         else:
-            self._add(body)
+            self._add(complete_lines(body, MAX_BYTES))
 
     def _apply_status(self, status: int) -> None:
         """Apply an error status (RFC 9309 §2.3.1, except 401 and 403)."""

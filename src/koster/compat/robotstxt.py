@@ -33,7 +33,8 @@ from ..dialects import (
 from ..model import Directive
 from ..origins import PORTS
 from ..robots import parse as _parse
-from ._http import ASCII, MAX_BYTES, bracket_ipv6, decode_body
+from ._bodies import complete_lines, decode_body
+from ._http import ASCII, MAX_BYTES, bracket_ipv6
 from ._timed import Deadline, exchange, fetch, request_target
 
 if TYPE_CHECKING:
@@ -190,6 +191,8 @@ def get(
         url_charset: The charset in which the URLs are encoded.
 
     Raises:
+        http.client.IncompleteRead: the response was cut off.
+        http.client.HTTPException: the body cannot be decoded.
         LookupError: the charset is unknown.
         ValueError: the source is not a URL with a host.
     """
@@ -233,6 +236,8 @@ def _fetch_body(
         )
         try:
             status, headers, content = _request(reused, url, user_agent, timeout)
+        except http.client.IncompleteRead:
+            raise
         except (OSError, http.client.HTTPException):
             break
         location = headers.get("Location")
@@ -289,14 +294,14 @@ def _request(
     if open_connection is None:
         # Like the gem, do not verify certificates.
         context = None if url.startswith("http:") else ssl._create_unverified_context()  # noqa: S323
-        return fetch(url, request_headers, context, deadline, MAX_BYTES)[:3]
+        return fetch(url, request_headers, context, deadline, MAX_BYTES + 1)[:3]
     target = request_target(url)
     try:
-        return exchange(open_connection, target, request_headers, deadline, MAX_BYTES)[:3]
+        return exchange(open_connection, target, request_headers, deadline, MAX_BYTES + 1)[:3]
     except (ConnectionError, http.client.CannotSendRequest):
         # The server has closed the connection, or the last response was not read.
         open_connection.close()
-        return exchange(open_connection, target, request_headers, deadline, MAX_BYTES)[:3]
+        return exchange(open_connection, target, request_headers, deadline, MAX_BYTES + 1)[:3]
 
 
 def _to_robots_txt(status: int, headers: Message, content: bytes, charset: str) -> bytes:
@@ -305,7 +310,7 @@ def _to_robots_txt(status: int, headers: Message, content: bytes, charset: str) 
         return _DISALLOW_ALL
     if not 200 <= status < 300:
         return _ALLOW_ALL
-    content = decode_body(content, headers.get("Content-Encoding"), MAX_BYTES)
+    content = complete_lines(decode_body(content, headers, MAX_BYTES + 1), MAX_BYTES)
     content = content.removeprefix(codecs.BOM_UTF8)
     for declared in (_declared_charset(headers), "utf-8", "iso-8859-1"):
         try:

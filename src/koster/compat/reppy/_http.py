@@ -11,13 +11,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...origins import PORTS
-from .._http import decode_body
+from .._bodies import read_body
+from .._timed import deadline_for, open_with
 from . import exceptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from email.message import Message
 
+    from .._timed import Deadline
 
 #: Handlers for HTTP only: redirects to other schemes are not followed.
 _HANDLERS = (
@@ -49,16 +51,22 @@ def get(
         request = urllib.request.Request(url, headers=dict(headers))  # noqa: S310 - see below
         if request.type not in PORTS or not request.host:
             raise ValueError(f"not an HTTP URL: {url!r}")
-        with _open(request, timeout, verify) as response:
-            content: bytes = response.read(max_size + 1)
+        deadline = deadline_for(timeout)
+        with _open(request, deadline, verify) as response:
             status, received = response.status or 0, response.headers
-            content = decode_body(content, received.get("Content-Encoding"), max_size + 1)
+            try:
+                content = read_body(response, deadline, max_size + 1)
+            except (OSError, http.client.HTTPException):
+                # The content of other responses does not count.
+                if status == 200:
+                    raise
+                content = b""
     if len(content) > max_size:
         raise exceptions.ContentTooLong(f"Content larger than {max_size} bytes")
     return FetchedResponse(url, status, received, content)
 
 
-def _open(request: urllib.request.Request, timeout: float | None, verify: bool) -> Any:
+def _open(request: urllib.request.Request, deadline: Deadline, verify: bool) -> Any:
     """Open a request, and return the response.
 
     Raises:
@@ -66,13 +74,12 @@ def _open(request: urllib.request.Request, timeout: float | None, verify: bool) 
         ExcessiveRedirects: there are too many redirects.
     """
     context = None if verify else ssl._create_unverified_context()  # noqa: S323
-    options: dict[str, Any] = {} if timeout is None else {"timeout": timeout}
     opener = urllib.request.OpenerDirector()
     for handler in _HANDLERS:
         opener.add_handler(handler())
     opener.add_handler(urllib.request.HTTPSHandler(context=context))
     try:
-        return opener.open(request, **options)
+        return open_with(opener, request, deadline)
     except urllib.error.HTTPError as error:
         if error.msg.startswith(urllib.request.HTTPRedirectHandler.inf_msg):
             error.close()

@@ -193,7 +193,8 @@ class Robots(ReppyFile):
             max_size: Maximum bytes.
             params: Query parameters to add.
             headers: Headers to send.
-            timeout: Seconds to wait for the server; the second value of a pair applies.
+            timeout: Seconds that all of it may take; the second value of a pair applies. None for
+                those of `socket.setdefaulttimeout`, else 30.
             verify: Whether to verify the server's certificate.
             after_response_hook: Called with the response, or the exception.
             after_parse_hook: Called with the parsed file.
