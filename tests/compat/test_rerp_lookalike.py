@@ -37,22 +37,18 @@ def test_the_lookalike_parses_lines() -> None:
     assert lookalike.can_fetch("Foobot", "/x")
 
 
-def test_mtime_is_0_before_the_first_fetch(site: Site) -> None:
+def test_mtime_is_0_until_modified_is_called(site: Site) -> None:
+    """ "Unless one calls modified(), mtime() will always return 0"."""
     lookalike = RobotFileParserLookalike(site.robots(200))
     assert lookalike.mtime() == lookalike.last_checked == 0
     lookalike.read()
+    lookalike.parse("User-agent: *")
+    assert lookalike.mtime() == lookalike.last_checked == 0
+    lookalike.modified()
     assert abs(lookalike.mtime() - time.time()) < 60
-    assert lookalike.last_checked == lookalike.mtime()
-
-
-def test_modified_and_parse_set_mtime() -> None:
-    for call in (
-        RobotFileParserLookalike.modified,
-        lambda lookalike: lookalike.parse("User-agent: *"),
-    ):
-        lookalike = RobotFileParserLookalike()
-        call(lookalike)
-        assert abs(lookalike.mtime() - time.time()) < 60
+    before = lookalike.mtime()
+    lookalike.read()
+    assert lookalike.mtime() == lookalike.last_checked == before
 
 
 def test_failed_fetch_does_not_set_mtime(site: Site) -> None:

@@ -409,7 +409,7 @@ class RobotFileParserLookalike(RobotExclusionRulesParser):
 
     def __init__(self, url: str = "") -> None:
         super().__init__()
-        #: When a file was last parsed or `modified` called, in seconds since the epoch; else 0.
+        #: When `modified` was last called, in seconds since the epoch; 0 before that.
         self.last_checked: float = 0
         self._user_provided_url = ""
         self.set_url(url)
@@ -423,11 +423,10 @@ class RobotFileParserLookalike(RobotExclusionRulesParser):
         self.fetch(self._user_provided_url)
 
     def parse(self, lines: str | bytes | bytearray | Iterable[str]) -> None:
-        """Parse text or its lines, with or without line endings; set `last_checked`."""
+        """Parse text or its lines, with or without line endings."""
         if not isinstance(lines, (str, bytes, bytearray)):
             lines = "".join(line if line.endswith(("\n", "\r")) else f"{line}\n" for line in lines)
         super().parse(lines)
-        self.modified()
 
     def can_fetch(
         self,
@@ -465,7 +464,7 @@ class RobotFileParserLookalike(RobotExclusionRulesParser):
         return self.sitemaps or None
 
     def mtime(self) -> float:
-        """Return when a file was last parsed or `modified` called; 0 before that."""
+        """Return when `modified` was last called; 0 before that."""
         return self.last_checked
 
     def modified(self) -> None:
