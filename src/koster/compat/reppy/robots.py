@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from dataclasses import replace
@@ -62,8 +63,10 @@ _DIALECT = replace(
     rewritten=b"%$",
 )
 
-#: The prefix of a text that C parses as a number.
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+#: The prefix of a text that C parses as a decimal number.
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+#: The smallest and the largest number of C's type ``float``.
+_SMALLEST, _LARGEST = 2.0**-126, (2 - 2.0**-23) * 2.0**127
 
 
 def _host(url: str) -> str:
@@ -144,8 +147,10 @@ class Agent:
 def _delay(values: Sequence[str]) -> float | None:
     """Return the last delay that is a number, or None if it is not above 0."""
     for value in reversed(values):
-        if number := _NUMBER.match(value):
-            return float(number[0]) if float(number[0]) > 0 else None
+        number = _NUMBER.match(value)
+        delay = float(number[0]) if number else math.inf
+        if delay == 0 or _SMALLEST <= abs(delay) <= _LARGEST:
+            return delay if delay > 0 else None
     return None
 
 
@@ -235,11 +240,17 @@ class Robots(ReppyFile):
 
         >>> Robots.robots_url("http://userinfo@example.com:8080/path;params?query#fragment")
         'http://example.com:8080/robots.txt'
+
+        Raises:
+            ValueError: the URL is invalid.
         """
         parts = urlsplit(text_of(url))
-        host = bracket_ipv6(parts.hostname or "")
+        scheme = f"{parts.scheme}:" if parts.scheme else ""
+        if not parts.hostname:
+            return f"{scheme}robots.txt"
+        host = bracket_ipv6(parts.hostname)
         port = "" if parts.port in (None, PORTS.get(parts.scheme)) else f":{parts.port}"
-        return f"{parts.scheme}://{host}{port}/robots.txt"
+        return f"{scheme}//{host}{port}/robots.txt"
 
     @property
     def _host(self) -> str:
