@@ -321,7 +321,7 @@ def test_a_line_that_the_limit_cuts_is_not_read(end: str, monkeypatch: pytest.Mo
 
 
 @pytest.fixture
-def _half_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+def _short_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_timed, "DEFAULT_SECONDS", 0.25)
 
 
@@ -338,7 +338,7 @@ SLOW = {
 
 @pytest.mark.parametrize("script", SLOW.values(), ids=SLOW)
 @pytest.mark.parametrize("ask", [_robotparser, _lookalike, _reppy])
-@pytest.mark.usefixtures("_half_a_second")
+@pytest.mark.usefixtures("_short_limit")
 def test_a_server_that_sends_byte_by_byte_is_not_awaited(
     ask: Callable[[str], bool], script: Script
 ) -> None:
@@ -371,7 +371,7 @@ def test_the_default_is_that_of_sockets_else_half_a_minute() -> None:
         socket.setdefaulttimeout(None)
 
 
-@pytest.mark.usefixtures("_half_a_second")
+@pytest.mark.usefixtures("_short_limit")
 def test_a_slow_lookup_is_not_awaited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: time.sleep(1))
     start = time.monotonic()
@@ -417,7 +417,7 @@ class _OwnHandler(urllib.request.HTTPHandler):
         return self.do_open(_OwnConnection, req)
 
 
-@pytest.mark.usefixtures("_no_opener", "_half_a_second")
+@pytest.mark.usefixtures("_no_opener", "_short_limit")
 def test_handlers_of_the_installed_opener_are_used_and_limited(site: Site) -> None:
     opener = urllib.request.build_opener(_OwnHandler)
     urllib.request.install_opener(opener)
