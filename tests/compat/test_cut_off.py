@@ -382,6 +382,18 @@ def test_a_slow_lookup_is_not_awaited(monkeypatch: pytest.MonkeyPatch) -> None:
     assert time.monotonic() - start < 0.9
 
 
+def test_a_failed_lookup_is_the_error_of_urllib() -> None:
+    with pytest.raises(urllib.error.URLError) as caught:
+        RobotFileParser("http://nowhere.invalid/robots.txt").read()
+    assert isinstance(caught.value.reason, socket.gaierror)
+    with pytest.raises(UnicodeError):
+        RobotFileParser("http://a..b/robots.txt").read()
+    with pytest.raises(exceptions.MalformedUrl):
+        Robots.fetch("http://a..b/robots.txt")
+    with pytest.raises(exceptions.ConnectionException):
+        Robots.fetch("http://nowhere.invalid/robots.txt")
+
+
 # What people set for urllib
 
 

@@ -128,6 +128,7 @@ def _addresses(host: str, port: int, deadline: Deadline) -> list[Any]:
 
     Raises:
         OSError: the lookup failed or timed out.
+        UnicodeError: the host is not a valid name.
     """
     found: queue.SimpleQueue[list[Any] | Exception] = queue.SimpleQueue()
 
@@ -146,7 +147,7 @@ def _addresses(host: str, port: int, deadline: Deadline) -> list[Any]:
     except queue.Empty:
         raise TimeoutError(f"DNS lookup of {host} timed out") from None
     if isinstance(addresses, Exception):
-        raise OSError(str(addresses)) from addresses
+        raise addresses
     return addresses
 
 

@@ -238,7 +238,7 @@ def _fetch_body(
             status, headers, content = _request(reused, url, user_agent, timeout)
         except http.client.IncompleteRead:
             raise
-        except (OSError, http.client.HTTPException):
+        except (OSError, UnicodeError, http.client.HTTPException):
             break
         location = headers.get("Location")
         if not (300 <= status < 400 and location):

@@ -155,7 +155,7 @@ class RobotsGate:
             )
             if 200 <= status < 300:
                 body = decode_body(body, headers, MAX_BYTES + 1)
-        except (OSError, http.client.HTTPException) as error:
+        except (OSError, UnicodeError, http.client.HTTPException) as error:
             return Failure(FailureKind.CONNECTION, f"{type(error).__name__}: {error}"[:300])
         headers_by_name = {name.lower(): value for name, value in reversed(headers.items())}
         return Response(status, headers_by_name, body, is_whole)
