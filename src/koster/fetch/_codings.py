@@ -1,132 +1,22 @@
-"""Content codings: streaming, bounded decoders that report truncated bodies.
-
-HTTP libraries accept a truncated body as complete, which would silently drop rules of a robots.txt.
-Only one coding per response is supported, which limits decompression bombs.
-"""
+"""The content codings of the clients: those of `koster._codings`, and Brotli if it is installed."""
 
 from __future__ import annotations
 
-import zlib
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 try:
     import brotli  # type: ignore[import-untyped]
 except ModuleNotFoundError:  # only the extra http has it
     brotli = None
 
+from .. import _codings
 from .._charsets import is_utf8
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-
-class CodingError(Exception):
-    """A body has an unsupported Content-Encoding."""
-
-
-_GZIP_MAGIC = b"\x1f\x8b"
+    from .._codings import Decoder, Decoders
 
 #: The maximum bytes that are decoded to find out whether a body is a stream of Brotli.
 _MAX_TRIED = 1 << 16
-
-#: Gzip members decoded per body: each one copies the rest of the input.
-_MAX_MEMBERS = 100
-
-
-class Decoder(Protocol):
-    """Decodes a body chunk by chunk."""
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether the body is complete, as far as its coding can tell."""
-
-    @property
-    def is_finished(self) -> bool:
-        """Whether the encoded stream has ended: bytes after it are ignored."""
-
-    def feed(self, chunk: bytes, limit: int) -> bytes:
-        """Decode a chunk, to at most ``limit`` bytes."""
-
-
-class _Plain:
-    """No coding: httpcore2 detects truncation."""
-
-    is_whole = True
-    is_finished = False
-
-    def feed(self, chunk: bytes, limit: int) -> bytes:
-        return chunk[:limit]
-
-
-class _Gzip:
-    """gzip (RFC 1952): consecutive members; bytes after them are ignored.
-
-    A body truncated exactly between two members looks complete.
-    """
-
-    def __init__(self) -> None:
-        self._member = zlib.decompressobj(zlib.MAX_WBITS | 16)
-        self._member_count = 1
-        self._member_bytes = 0
-        self.is_finished = False
-
-    @property
-    def is_whole(self) -> bool:
-        # A further member counts only once its magic number has arrived.
-        has_begun = self._member_count == 1 or self._member_bytes >= len(_GZIP_MAGIC)
-        return self.is_finished or self._member.eof or not has_begun
-
-    def feed(self, chunk: bytes, limit: int) -> bytes:
-        decoded = b""
-        while chunk and not self.is_finished and len(decoded) < limit:
-            if self._member.eof:
-                chunk = chunk.lstrip(b"\0")
-                if not chunk:
-                    break
-                self._member_count += 1
-                self._member_bytes = 0
-                self._member = zlib.decompressobj(zlib.MAX_WBITS | 16)
-                if self._member_count > _MAX_MEMBERS:
-                    raise zlib.error(f"more than {_MAX_MEMBERS} members")
-            if self._member_count > 1 and self._member_bytes < len(_GZIP_MAGIC):
-                expected = _GZIP_MAGIC[self._member_bytes :]
-                self.is_finished = chunk[: len(expected)] != expected[: len(chunk)]
-                if self.is_finished:
-                    break
-            self._member_bytes += len(chunk)
-            decoded += self._member.decompress(chunk, limit - len(decoded))
-            chunk = self._member.unused_data
-        return decoded
-
-
-class _Deflate:
-    """deflate: with the zlib header (RFC 1950), or raw, as some servers send it."""
-
-    def __init__(self) -> None:
-        self._stream = zlib.decompressobj()
-        self._start: bytes | None = b""
-
-    @property
-    def is_whole(self) -> bool:
-        return self._stream.eof
-
-    @property
-    def is_finished(self) -> bool:
-        return self._stream.eof
-
-    def feed(self, chunk: bytes, limit: int) -> bytes:
-        if self._start is None:
-            return self._stream.decompress(chunk, limit)
-        self._start += chunk
-        # The zlib header has two bytes.
-        if len(self._start) < 2:
-            return b""
-        start, self._start = self._start, None
-        try:
-            return self._stream.decompress(start, limit)
-        except zlib.error:
-            self._stream = zlib.decompressobj(-zlib.MAX_WBITS)
-            return self._stream.decompress(start, limit)
 
 
 class _Brotli:
@@ -155,20 +45,14 @@ class _Brotli:
         return bytes(decoded)
 
 
-_DECODERS: dict[str, Callable[[], Decoder]] = {
-    "gzip": _Gzip,
-    "x-gzip": _Gzip,
-    "deflate": _Deflate,
-}
-if brotli is not None:
-    _DECODERS["br"] = _Brotli
+DECODERS: Decoders = {**_codings.DECODERS, **({} if brotli is None else {"br": _Brotli})}
 
-#: The Accept-Encoding header, and the codings supported (RFC 9110 §8.4.1.3: x-gzip is gzip).
-ACCEPTED = ", ".join(each for each in _DECODERS if each != "x-gzip")
-CODINGS = frozenset({"identity", *_DECODERS})
+#: The Accept-Encoding header, and the codings supported.
+ACCEPTED = ", ".join(each for each in DECODERS if each != "x-gzip")
+CODINGS = frozenset({"identity", *DECODERS})
 
 #: What decoders raise for invalid bodies.
-ERRORS = (zlib.error, CodingError, *([] if brotli is None else [brotli.error]))
+ERRORS = (*_codings.ERRORS, *([] if brotli is None else [brotli.error]))
 
 
 def is_brotli(body: bytes) -> bool:
@@ -187,14 +71,5 @@ def is_brotli(body: bytes) -> bool:
 
 
 def decoder_for(content_encoding: str) -> Decoder:
-    """Return the decoder for a Content-Encoding; unknown codings are passed through.
-
-    Raises:
-        CodingError: the header names several supported codings.
-    """
-    codings = (each.strip().lower() for each in content_encoding.split(","))
-    factories = [_DECODERS[each] for each in codings if each in _DECODERS]
-    if len(factories) > 1:
-        raise CodingError(f"{len(factories)} content codings, only one is supported")
-    decoder: Decoder = factories[0]() if factories else _Plain()
-    return decoder
+    """Return the decoder for a Content-Encoding; see `koster._codings.decoder_for`."""
+    return _codings.decoder_for(content_encoding, DECODERS)
