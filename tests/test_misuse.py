@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import builtins
 import importlib
 import inspect
+import os
 import pickle
 import subprocess
 import sys
@@ -54,9 +56,9 @@ def test_methods_of_a_class_refuse_objects_of_another(made: type) -> None:
         if not callable(method) or name in {"__new__", "__hash__"}:
             continue
         for count in range(4):
-            for stranger in (other, "/a", None):
+            for stranger in (other, "a", None):
                 with pytest.raises((TypeError, AttributeError)):
-                    method(stranger, *["/a"] * count)
+                    method(stranger, *["a"] * count)
         called += 1
     assert called > 8
 
@@ -195,24 +197,51 @@ def test_parsing_a_url_warns(text: str) -> None:
         assert caught[0].filename == __file__
 
 
-def test_parsing_the_name_of_a_file_warns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "robots.txt").write_bytes(BODY)
-    monkeypatch.chdir(tmp_path)
-    for text in ("robots.txt", str(tmp_path / "robots.txt")):
-        with pytest.warns(UserWarning, match=r"call koster\.parse_file\('") as caught:
-            koster.parse(text)
-        assert caught[0].filename == __file__
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("robots.txt", "/etc/robots.txt", "./robots", "../a b/robots.txt", "~/robots.txt"),
+        *(
+            r"C:\robots.txt",
+            "c:/sites/robots",
+            r"\\host\share",
+            "//host/share",
+            "static/ROBOTS.TXT",
+        ),
+    ],
+)
+def test_parsing_the_name_of_a_file_warns(text: str) -> None:
+    with pytest.warns(UserWarning, match=r"call koster\.parse_file\('") as caught:
+        koster.parse(text)
+    assert caught[0].filename == __file__
+
+
+def test_parsing_looks_at_no_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("the disk was touched")
+
+    for name in ("stat", "lstat", "open", "scandir", "access"):
+        monkeypatch.setattr(os, name, refuse)
+    monkeypatch.setattr(builtins, "open", refuse)
+    with pytest.warns(UserWarning, match="parse_file"):
+        koster.parse("/etc/robots.txt")
+
+
+def test_parsing_a_path_names_the_right_function() -> None:
+    with pytest.raises(TypeError, match=r"koster\.parse_file reads a file"):
+        koster.parse(Path("robots.txt"))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
     "body",
     [
         *(
-            "//host/share",
-            "\\\\host\\share",
             "",
             "Disallow",
-            "nothing.txt",
+            "/",
+            "/a: b.txt",
+            "Disallow /private",
+            "U:/x\n",
             "User-agent: *",
             "a\0b",
             "\ud800",

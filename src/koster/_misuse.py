@@ -6,12 +6,17 @@ gets a decision, and that of a swapped call is nearly always *allowed*.
 
 from __future__ import annotations
 
-import os
+import re
 import sys
 from collections.abc import Sequence
 
 #: Names of crawlers are longer.
 _MIN_NAME = 2
+
+#: One line without a colon that no robots.txt has: it begins as a path, or ends in ".txt".
+_FILE_NAME = re.compile(
+    r"(?:[A-Za-z]:[\\/]|\\|~|/|\.\.?[\\/])[^:\r\n\0]+|[^:\r\n\0]+\.txt", re.IGNORECASE
+)
 
 #: A longer text is not the name of a file: PATH_MAX of Linux.
 _MAX_PATH = 4096
@@ -95,20 +100,14 @@ def _shown(argument: object) -> str:
 
 
 def warn_if_location(body: str) -> None:
-    """Warn if text that is to be parsed is a URL, or the name of an existing file."""
+    """Warn if text that is to be parsed is a URL or looks like the name of a file."""
     start = body[:8].lower()
     if start.startswith(("http://", "https://")):
         _warn(
             f"koster.parse() takes the content of a robots.txt, not its URL {_shown(body)}: "
             "to fetch it, call koster.RobotsClient(user_agent).robots(url)"
         )
-    elif (
-        0 < len(body) <= _MAX_PATH
-        and not any(map(body.__contains__, ":\r\n\0"))
-        # On Windows, looking at the file of a share connects to its server.
-        and not body.startswith(("//", "\\\\"))
-        and os.path.isfile(body)
-    ):
+    elif len(body) <= _MAX_PATH and _FILE_NAME.fullmatch(body):
         _warn(
             "koster.parse() takes the content of a robots.txt, not the name of a file: "
             f"call koster.parse_file({_shown(body)})"

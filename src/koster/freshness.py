@@ -177,7 +177,14 @@ def expiry(headers: Mapping[str, str], now: datetime, statuses: Statuses) -> dat
     return later(now, min(max(seconds, MIN_LIFETIME.total_seconds()), statuses.longest))
 
 
-_DIGITS = re.compile(r"[0-9]{1,18}\Z")
+_DIGITS = re.compile(r"[0-9]+\Z")
+#: RFC 9111 §1.2.2: larger numbers of seconds count as this one.
+_MAX_DELTA = float(1 << 31)
+
+
+def _delta_seconds(text: str) -> float | None:
+    """Return a number of seconds in a header (RFC 9111 §1.2.2), or None if it is invalid."""
+    return min(float(text), _MAX_DELTA) if _DIGITS.match(text) else None
 
 
 def _freshness_lifetime(headers: Mapping[str, str], now: datetime) -> float | None:
@@ -188,15 +195,10 @@ def _freshness_lifetime(headers: Mapping[str, str], now: datetime) -> float | No
         directives[name.strip().lower()] = value.strip().strip('"')
     if "no-store" in directives or "no-cache" in directives:
         return 0.0
-    age = headers.get("age", "")
-    current_age = float(age) if _DIGITS.match(age) else 0.0
+    current_age = _delta_seconds(headers.get("age", "").strip()) or 0.0
     if "max-age" in directives:
         # With an invalid value it is stale (RFC 9111 §4.2.1).
-        return (
-            float(directives["max-age"]) - current_age
-            if _DIGITS.match(directives["max-age"])
-            else 0.0
-        )
+        return (_delta_seconds(directives["max-age"]) or 0.0) - current_age
     if "expires" in headers:
         expires = parse_http_date(headers["expires"])
         date = parse_http_date(headers.get("date", "")) or now
@@ -220,14 +222,21 @@ def http_date_seconds(date: str) -> int | None:
 def parse_http_date(date: str) -> datetime | None:
     """Return the moment of an HTTP date, or None if it is invalid.
 
+    After the year 9999 it is the end of that year.
+
     >>> parse_http_date("Sunday, 06-Nov-94 08:49:37 GMT").isoformat()
     '1994-11-06T08:49:37+00:00'
     >>> parse_http_date("Sun Nov  6 08:49:37 1994").isoformat()
     '1994-11-06T08:49:37+00:00'
     """
     try:
-        seconds = http_date_seconds(date[:100])
-        return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+        parsed = email.utils.parsedate_tz(date[:100])
+        if parsed is None:
+            return None
+        is_late = parsed[0] > datetime.max.year
+        year = datetime.max.year if is_late else parsed[0]
+        moment = datetime.fromtimestamp(email.utils.mktime_tz((year, *parsed[1:])), UTC)
+        return datetime.max.replace(tzinfo=UTC) if is_late else moment
     except (ValueError, OverflowError, OSError, IndexError, TypeError):
         return None
 
@@ -235,8 +244,9 @@ def parse_http_date(date: str) -> datetime | None:
 def retry_after(headers: Mapping[str, str], now: datetime) -> timedelta | None:
     """Return the value of Retry-After (RFC 9110 §10.2.3) within bounds, or None."""
     value = headers.get("retry-after", "").strip()
-    if _DIGITS.match(value):
-        delay = timedelta(seconds=min(float(value), MAX_RETRY_AFTER.total_seconds()))
+    seconds = _delta_seconds(value)
+    if seconds is not None:
+        delay = timedelta(seconds=seconds)
     else:
         moment = parse_http_date(value)
         if moment is None:

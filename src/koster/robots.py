@@ -59,8 +59,8 @@ def parse(body: bytes | str, dialect: Dialect = RFC9309) -> RobotsTxt:
             file says never raises.
 
     Warns:
-        UserWarning: ``body`` is a str, and a URL or the name of a file: see `parse_file` and
-            `koster.RobotsClient`.
+        UserWarning: ``body`` is a str, and a URL or like the name of a file: see `parse_file` and
+            `koster.RobotsClient`. Nothing is looked up on disk.
 
     >>> robots = parse("User-agent: *\\nDisallow: /private\\nAllow: /private/press")
     >>> robots.allowed("https://example.com/private/x", "FooBot")

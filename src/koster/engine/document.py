@@ -134,7 +134,8 @@ def bytes_of(body: Any) -> bytes:
         return body.encode("utf-8", "surrogatepass")
     if isinstance(body, (bytes, bytearray, memoryview)):
         return bytes(body)
-    raise TypeError(f"body must be bytes or str, not {type(body).__name__}")
+    hint = "; koster.parse_file reads a file" if hasattr(body, "__fspath__") else ""
+    raise TypeError(f"body must be bytes or str, not {type(body).__name__}{hint}")
 
 
 def read(data: bytes, plan: Plan) -> File:
