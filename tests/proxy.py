@@ -19,11 +19,15 @@ if TYPE_CHECKING:
 
 @dataclass
 class Proxy:
-    """A running proxy: ``requests`` are the first lines of its requests."""
+    """A running proxy: ``requests`` are the first lines of its requests.
+
+    ``credentials`` are the values of their Proxy-Authorization headers, empty without one.
+    """
 
     port: int
     scheme: str = "http"
     requests: list[str] = field(default_factory=list)
+    credentials: list[bytes] = field(default_factory=list)
 
     @property
     def url(self) -> str:
@@ -59,6 +63,7 @@ def running(
                 name.strip().lower(): value.strip()
                 for name, _, value in (line.partition(b":") for line in lines)
             }
+            proxy.credentials.append(headers.get(b"proxy-authorization", b""))
             if password and headers.get(b"proxy-authorization") != expected:
                 connection.sendall(
                     b"HTTP/1.1 407 Proxy Authentication Required\r\n"

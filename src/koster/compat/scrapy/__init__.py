@@ -1,0 +1,31 @@
+"""For Scrapy 2.19: a middleware that fetches according to RFC 9309, and a parser.
+
+`RobotsTxtMiddleware` replaces Scrapy's middleware of that name: put it in
+``DOWNLOADER_MIDDLEWARES``, and set Scrapy's own to None. It follows RFC 9309 for statuses,
+redirects and expiry, and keeps the pace of each site.
+
+``ROBOTSTXT_PARSER = "koster.compat.scrapy.KosterRobotParser"``: Scrapy fetches robots.txt files and
+uses this parser. Scrapy decides which statuses to parse, and how long to cache files, and lets
+requests through while the file of their site is on its way.
+
+Scrapy is only imported with the middleware.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ._parser import KosterRobotParser
+
+if TYPE_CHECKING:
+    from ._middleware import RobotsTxtMiddleware
+
+__all__ = ["KosterRobotParser", "RobotsTxtMiddleware"]
+
+
+def __getattr__(name: str) -> object:
+    if name == "RobotsTxtMiddleware":
+        from ._middleware import RobotsTxtMiddleware
+
+        return RobotsTxtMiddleware
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

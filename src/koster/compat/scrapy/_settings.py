@@ -1,0 +1,100 @@
+"""The settings of the middleware, checked."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ...access import Unreachable
+from ...dialects import dialect_named
+
+if TYPE_CHECKING:
+    from ...dialects import Dialect
+
+_OWN = "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings that begin with ``KOSTER_``, but for the cache.
+
+    Attributes:
+        dialect: How files and statuses are read (``KOSTER_DIALECT``).
+        timeout: Seconds for a robots.txt, in all (``KOSTER_TIMEOUT``).
+        max_interval: Pages of a site that wants more seconds between requests are refused
+            (``KOSTER_MAX_INTERVAL``).
+        unreachable: The policy for unreachable sites (``KOSTER_UNREACHABLE``).
+        retries: How often a page of an unreachable site is tried again
+            (``KOSTER_RETRY_UNREACHABLE``).
+    """
+
+    dialect: Dialect
+    timeout: float
+    max_interval: float
+    unreachable: Unreachable
+    retries: int
+
+
+def read_settings(settings: Any) -> Settings:
+    """Return the settings of a crawler; values from the command line are strings.
+
+    Raises:
+        ValueError: a value is invalid.
+    """
+    return Settings(
+        dialect=dialect_named(settings.get("KOSTER_DIALECT", "RFC9309")),
+        timeout=_seconds(settings, "KOSTER_TIMEOUT", 10.0),
+        max_interval=_seconds(settings, "KOSTER_MAX_INTERVAL", 300.0),
+        unreachable=_policy(settings.get("KOSTER_UNREACHABLE", Unreachable.DISALLOW)),
+        retries=_count(settings, "KOSTER_RETRY_UNREACHABLE"),
+    )
+
+
+def check_alone(settings: Any) -> None:
+    """Check that Scrapy's own middleware is off.
+
+    Raises:
+        ValueError: it is on: it would fetch each robots.txt again, and block other pages.
+    """
+    from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
+    from scrapy.utils.misc import load_object
+
+    active = settings.get_component_priority_dict_with_base("DOWNLOADER_MIDDLEWARES")
+    for key, priority in active.items():
+        if priority is not None and load_object(key) is RobotsTxtMiddleware:
+            raise ValueError(
+                "Scrapy's own robots.txt middleware is on, beside that of koster: "
+                f'set "{_OWN}": None in DOWNLOADER_MIDDLEWARES'
+            )
+
+
+def _seconds(settings: Any, name: str, default: float) -> float:
+    value = settings.get(name, default)
+    try:
+        seconds = math.nan if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError):
+        seconds = math.nan
+    if not seconds > 0:
+        raise ValueError(f"{name} must be a number of seconds above 0, not {value!r}")
+    return seconds
+
+
+def _count(settings: Any, name: str) -> int:
+    value = settings.get(name, 0)
+    try:
+        count = -1 if isinstance(value, (bool, float)) else int(value)
+    except (TypeError, ValueError):
+        count = -1
+    if count < 0:
+        raise ValueError(f"{name} must be a whole number of tries, 0 or more, not {value!r}")
+    return count
+
+
+def _policy(value: object) -> Unreachable:
+    try:
+        return value if isinstance(value, Unreachable) else Unreachable(str(value).lower())
+    except ValueError:
+        raise ValueError(
+            f'KOSTER_UNREACHABLE must be "disallow" or "allow", not {value!r}'
+        ) from None
