@@ -25,16 +25,28 @@ def _worker() -> subprocess.Popen[str]:
 class Crawl:
     """Runs a crawl.
 
-    ``pages`` are URLs, or arguments of requests; see `scrapy_worker`. Its attributes are the URLs
+    ``pages`` are URLs, or arguments of requests; see `scrapy_worker`. Unreachable sites are asked again after
+    ``min_retry`` seconds. Its attributes are the URLs
     that were crawled, each with its status; the message of each URL that was blocked, and what its
     error carries; the errors of the others; the statistics; sizes of parsed files; and the log.
     """
 
-    def __init__(self, *pages: Any, environ: dict[str, str] | None = None, **settings: Any) -> None:
+    def __init__(
+        self,
+        *pages: Any,
+        environ: dict[str, str] | None = None,
+        min_retry: float = 60.0,
+        **settings: Any,
+    ) -> None:
         process = _worker()
         assert process.stdin is not None
         assert process.stdout is not None
-        spec = {"pages": pages, "settings": settings, "environ": environ or {}}
+        spec = {
+            "pages": pages,
+            "settings": settings,
+            "environ": environ or {},
+            "min_retry": min_retry,
+        }
         process.stdin.write(json.dumps(spec) + "\n")
         process.stdin.flush()
         result = json.loads(process.stdout.readline())

@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import sys
+from datetime import timedelta
 from typing import Any
 
 import scrapy
@@ -14,6 +15,8 @@ from scrapy import signals
 from scrapy.crawler import AsyncCrawlerRunner
 from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.reactor import install_reactor
+
+from koster import freshness
 
 SETTINGS = {
     "ROBOTSTXT_OBEY": True,
@@ -98,6 +101,7 @@ async def crawl(spec: dict[str, Any]) -> dict[str, Any]:
     records = Records()
     logging.root.addHandler(records)
     os.environ.update(spec["environ"])
+    freshness.MIN_RETRY = timedelta(seconds=spec["min_retry"])
     try:
         runner = AsyncCrawlerRunner({**SETTINGS, **spec["settings"]})
         crawler = runner.create_crawler(Spider)

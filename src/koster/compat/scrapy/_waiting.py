@@ -73,9 +73,11 @@ class Waiting:
             return False
         sleeping: Deferred[None] = Deferred()
         self._asleep[sleeping] = call_later(max(seconds, 0.0), sleeping.callback, None)
-        # Scrapy would count it as one of CONCURRENT_REQUESTS.
-        active = self._crawler.engine.downloader.active
+        # Scrapy would count it as one of CONCURRENT_REQUESTS; the next one may begin.
+        engine = self._crawler.engine
+        active = engine.downloader.active
         active.discard(request)
+        engine._slot.nextcall.schedule()
         try:
             await maybe_deferred_to_future(sleeping)
         finally:
