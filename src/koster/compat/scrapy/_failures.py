@@ -20,8 +20,6 @@ from scrapy.exceptions import (
 )
 from service_identity import VerificationError
 from twisted.internet import error as internet
-from twisted.web._newclient import ParseError
-from twisted.web.http import _DataLoss
 
 from ..._wording import truncated
 from ...access import Failure, FailureKind
@@ -47,7 +45,11 @@ _KINDS: tuple[tuple[Types, FailureKind], ...] = (
     ),
     ((CannotResolveHostError, internet.DNSLookupError), FailureKind.NAME),
     ((TlsError, VerificationError), FailureKind.TLS),
-    ((ResponseDataLossError, _DataLoss, ParseError), FailureKind.NOT_HTTP),
+    ((ResponseDataLossError,), FailureKind.NOT_HTTP),
+)
+#: Private exceptions of Twisted for invalid responses.
+_INVALID = frozenset(
+    {"ParseError", "BadResponseVersion", "_DataLoss", "_MalformedChunkedDataError"}
 )
 _MESSAGES = {
     FailureKind.TIMEOUT: "no complete response within {timeout:g} s",
@@ -80,7 +82,7 @@ def to_failure(error: Exception, timeout: float, proxy: str) -> Failure:
         return Failure(FailureKind.CONNECTION, f"a middleware ignored the request: {why}")
     kind = next(
         (kind for types, kind in _KINDS for each in chain if isinstance(each, types)),
-        FailureKind.CONNECTION,
+        FailureKind.NOT_HTTP if any(map(_is_invalid, chain)) else FailureKind.CONNECTION,
     )
     if proxy and any(isinstance(each, _CONNECTING) for each in chain):
         kind = FailureKind.PROXY
@@ -91,6 +93,12 @@ def to_failure(error: Exception, timeout: float, proxy: str) -> Failure:
 def through(kind: FailureKind, why: str, proxy: str) -> Failure:
     """Return a failure that names the proxy, if there is one."""
     return Failure(kind, f"{why} (through {proxy})" if proxy else why)
+
+
+def _is_invalid(error: BaseException) -> bool:
+    """Return whether Twisted found a response invalid: it says so in several ways."""
+    reasons = [reason.value for reason in getattr(error, "reasons", None) or ()]
+    return type(error).__name__ in _INVALID or any(isinstance(each, ValueError) for each in reasons)
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
@@ -109,6 +117,8 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 def _message(error: BaseException) -> str:
     """Return the message of an error; empty for a wrapper that does not say what happened."""
+    if type(error).__name__ in _INVALID:
+        return str(error.args[0]) if error.args else "truncated response body"
     for types, say in _SAYING:
         if isinstance(error, types):
             return str(say(error))
@@ -137,8 +147,7 @@ _SAYING: tuple[tuple[Types, Any], ...] = (
         (DownloadConnectionRefusedError, internet.ConnectionRefusedError),
         lambda _: "Connection refused",
     ),
-    ((ResponseDataLossError, _DataLoss), lambda _: "truncated response body"),
-    ((ParseError,), lambda error: str(error.args[0]) if error.args else "not HTTP"),
+    ((ResponseDataLossError,), lambda _: "truncated response body"),
     (
         (internet.ConnectionDone, internet.ConnectionLost),
         lambda _: "the server closed the connection",
@@ -153,4 +162,5 @@ _SAYING: tuple[tuple[Types, Any], ...] = (
 
 def _plain(text: str) -> str:
     """Return a text that is for people; empty if it has the representation of an object."""
+    text = re.sub(r"\bb(['\"])(.*?)\1", r"\2", text)
     return "" if "<" in text or "twisted" in text else truncated(text, _MAX_WHY)
