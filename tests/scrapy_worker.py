@@ -84,6 +84,22 @@ class Spider(scrapy.Spider):
             self.result["failed"][url] = f"{type(error).__name__}: {error}"
 
 
+class SilentHandler:
+    """A download handler that never answers, whatever the time limit says."""
+
+    lazy = True
+
+    @classmethod
+    def from_crawler(cls, crawler: Any) -> SilentHandler:
+        return cls()
+
+    async def download_request(self, request: Any) -> None:
+        await asyncio.Event().wait()
+
+    async def close(self) -> None:
+        pass
+
+
 class Records(logging.Handler):
     """Keeps the lines that are logged."""
 

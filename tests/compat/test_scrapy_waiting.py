@@ -7,12 +7,15 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 import wire
 from scrapy_crawls import Crawl, CrawlError
 from server import Answer, Site
+
+from koster.cache import SqliteCache
 
 pytestmark = pytest.mark.any_mode
 
@@ -107,8 +110,9 @@ def test_closing_ends_waiting(site: Site) -> None:
     assert set(crawl.blocked.values()) == {
         "The spider closes, so the request does not wait any longer"
     }
+    assert crawl.refusals[urls[-1]]["retry_at"] == "None"
     assert crawl.stats["finish_reason"] == "closespider_timeout"
-    assert any("4 requests that wait are ignored" in line for line in crawl.log)
+    assert any("ignored: 4 requests that waited" in line for line in crawl.log)
 
 
 def test_waiting_requests_are_kept_for_the_next_run(site: Site, tmp_path: Path) -> None:
@@ -124,6 +128,17 @@ def test_waiting_requests_are_kept_for_the_next_run(site: Site, tmp_path: Path) 
         crawled |= crawl.crawled
     assert crawled == set(urls)
     assert crawl.stats["finish_reason"] == "finished"
+
+
+def test_pages_of_an_unreachable_site_are_kept_for_the_next_run(site: Site, tmp_path: Path) -> None:
+    (url,) = pages(site, "/")
+    settings = {"JOBDIR": str(tmp_path / "job"), "KOSTER_RETRY_UNREACHABLE": 1}
+    site.robots(503)
+    crawl = Crawl(url, CLOSESPIDER_TIMEOUT=0.2, **settings)
+    assert not crawl.blocked
+    assert any("back in the queue: 1 request that waited" in line for line in crawl.log)
+    site.robots(404)
+    assert Crawl(**settings).crawled == {url}
 
 
 SCRIPT = """\
@@ -173,6 +188,29 @@ def test_time_limit_for_a_robots_txt_that_never_comes() -> None:
         assert time.monotonic() - began < 3
     why = "fetching the site's robots.txt failed (no complete response within 0.5 s)"
     assert why in crawl.blocked[f"{running.url}x"]
+
+
+def test_time_limit_beside_a_handler_without_one() -> None:
+    handlers = {"DOWNLOAD_HANDLERS": {"http": "scrapy_worker.SilentHandler"}}
+    crawl = Crawl("http://a.test/", KOSTER_TIMEOUT=0.2, **handlers)
+    assert "no complete response within 0.2 s" in crawl.blocked["http://a.test/"]
+
+
+def test_closing_ends_waiting_for_a_robots_txt(tmp_path: Path) -> None:
+    cache = tmp_path / "cache.sqlite"
+    with wire.running(silent) as running:
+        urls = [f"{running.url}{number}" for number in range(3)]
+        began = time.monotonic()
+        crawl = Crawl(*urls, CLOSESPIDER_TIMEOUT=0.3, KOSTER_CACHE=str(cache))
+        assert time.monotonic() - began < 5
+    assert set(crawl.blocked.values()) == {
+        "The spider closes, so the request does not wait any longer"
+    }
+    assert set(crawl.blocked) == set(urls)
+    assert not crawl.errors
+    # That is no outage of the site.
+    with closing(SqliteCache(cache)) as opened:
+        assert not list(opened.keys())
 
 
 def test_time_limit_for_a_body_that_drips() -> None:

@@ -7,6 +7,7 @@ fails. Of these, the cache gets those without a proxy.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from dataclasses import dataclass, replace
@@ -18,8 +19,9 @@ from scrapy import signals
 from scrapy.downloadermiddlewares.httpproxy import HttpProxyMiddleware
 from scrapy.exceptions import IgnoreRequest, StopDownload
 from scrapy.http.request import NO_CALLBACK
-from scrapy.utils.defer import maybe_deferred_to_future
-from twisted.internet.defer import Deferred
+from scrapy.utils.asyncio import call_later
+from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
+from twisted.internet.defer import CancelledError, Deferred
 
 from ...access import (
     MAX_BYTES,
@@ -63,6 +65,14 @@ _NOT_STORED = "not in the HTTP cache, and HTTPCACHE_IGNORE_MISSING is on"
 #: Outcomes cached in memory, and the total bytes of their files.
 _MAX_SITES = 1000
 _MAX_SITES_BYTES = 32 << 20
+
+
+#: Seconds that download handlers have to notice the end of the time themselves.
+_GRACE = 0.2
+
+
+class SpiderClosesError(Exception):
+    """The spider closes, so nobody waits for a robots.txt any longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +119,8 @@ class Fetcher:
         #: Entries of unreachable sites by origin and proxy.
         self._proxied = MemoryCache()
         self._waiting: dict[str, list[Any]] = {}
+        self._downloads: set[Any] = set()
+        self._is_closing = False
         self._credentials = Credentials()
         self._http_cache = http_cache_of(crawler.settings)
 
@@ -116,14 +128,28 @@ class Fetcher:
         """Close the cache."""
         self._cache.close()
 
+    def stop(self) -> int:
+        """End all fetches, since the spider closes; return how many pages wait for them."""
+        self._is_closing = True
+        count = sum(1 + len(waiting) for waiting in self._waiting.values())
+        for download in list(self._downloads):
+            download.cancel()
+        return count
+
     async def outcome(self, origin: Origin, page: scrapy.Request) -> Outcome:
-        """Return the outcome of an origin, or fetch it; concurrent calls wait for it."""
+        """Return the outcome of an origin, or fetch it; concurrent calls wait for it.
+
+        Raises:
+            SpiderClosesError: the spider closes.
+        """
         key, way = str(origin), route_key(page)
         while True:
             for each in (key, f"{key} {way}"):
                 outcome = self._outcomes.get(each)
                 if outcome is not None and _now() < outcome.expires:
                     return outcome
+            if self._is_closing:
+                raise SpiderClosesError
             if key not in self._waiting:
                 break
             # One per call: a shared Deferred would pass its result only to the first one.
@@ -243,7 +269,9 @@ class Fetcher:
         request = self._request(step, fetch, slot, dont_cache=dont_cache)
         stats = self._crawler.stats
         try:
-            response = await self._crawler.engine.download_async(request)
+            response = await self._download(request, fetch)
+        except SpiderClosesError:
+            raise
         except Exception as error:  # noqa: BLE001 - any error means that there is no response
             stats.inc_value(f"robotstxt/exception_count/{type(error)}")
             failure = to_failure(error, self._timeout, proxy_of(request))
@@ -260,6 +288,24 @@ class Fetcher:
             why = f"proxy failed: {status_phrase(407)}"
             return _Answer(through(FailureKind.PROXY, why, proxy_of(request)), request, stored)
         return _Answer(_to_result(response), request, stored)
+
+    async def _download(self, request: scrapy.Request, fetch: _Fetch) -> Any:
+        """Download a response, if the time is not over before: some handlers ignore its limit."""
+        download = deferred_from_coro(self._crawler.engine.download_async(request))
+        seconds = max(fetch.deadline - time.monotonic(), 0.0) + _GRACE
+        timer = call_later(seconds, download.cancel)
+        self._downloads.add(download)
+        try:
+            return await maybe_deferred_to_future(download)
+        except (asyncio.CancelledError, CancelledError):
+            if self._is_closing:
+                raise SpiderClosesError from None
+            if time.monotonic() < fetch.deadline:
+                raise
+            raise TimeoutReachedError from None
+        finally:
+            timer.cancel()
+            self._downloads.discard(download)
 
     def _request(
         self, step: Request, fetch: _Fetch, slot: str, *, dont_cache: bool

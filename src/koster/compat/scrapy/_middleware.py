@@ -7,14 +7,16 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
-from scrapy.exceptions import IgnoreRequest, NotConfigured
+from scrapy.exceptions import NotConfigured
 
+from ...access import Unreachable
 from ...errors import UrlError
 from ...model import Reason
 from ...origins import origin_of
 from .._http import text_of
-from ._fetching import Fetcher
+from ._fetching import Fetcher, SpiderClosesError
 from ._pace import Slots, interval_of
+from ._refusals import refusal
 from ._settings import check_alone, read_settings
 from ._waiting import Waiting
 
@@ -22,9 +24,11 @@ if TYPE_CHECKING:
     from typing import Self
 
     from scrapy import Request
+    from scrapy.exceptions import IgnoreRequest
 
     from ...access import Outcome
     from ...model import Decision
+    from ...origins import Origin
 
 _log = logging.getLogger("koster.compat.scrapy")
 
@@ -112,25 +116,33 @@ class RobotsTxtMiddleware:
             raise self._refusal(request, "invalid_url", why) from error
         header = self._agent or request.headers.get(b"User-Agent") or self._default_agent
         agent = text_of(header)
-        outcome = await self._fetcher.outcome(origin, request)
-        decision = outcome.decide(request.url, agent)
-        for _ in range(self._settings.retries):
-            if not (decision.reason is Reason.UNREACHABLE and not decision):
-                break
-            seconds = (outcome.expires - _now()).total_seconds()
-            if seconds > self._settings.max_interval:
-                break
-            if not await self._waiting.sleep(request, seconds):
-                break
-            self.crawler.stats.inc_value("robotstxt/retry_count")
-            outcome = await self._fetcher.outcome(origin, request)
-            decision = outcome.decide(request.url, agent)
+        try:
+            outcome = await self._outcome(origin, request)
+        except SpiderClosesError:
+            return self._waiting.put_back(request)
         replacement = self._waiting.begin(request)
         if replacement is not None:
             return replacement
+        decision = outcome.decide(request.url, agent)
         self._check(request, outcome, decision)
         self._keep_pace(request, outcome, agent, decision)
         return None
+
+    async def _outcome(self, origin: Origin, request: Request) -> Outcome:
+        """Return the outcome of an origin; wait for one that blocks since it is unreachable."""
+        outcome = await self._fetcher.outcome(origin, request)
+        for _ in range(self._settings.retries):
+            seconds = (outcome.expires - _now()).total_seconds()
+            if (
+                outcome.reason is not Reason.UNREACHABLE
+                or outcome.unreachable is Unreachable.ALLOW
+                or seconds > self._settings.max_interval
+                or not await self._waiting.sleep(request, seconds)
+            ):
+                break
+            self.crawler.stats.inc_value("robotstxt/retry_count")
+            outcome = await self._fetcher.outcome(origin, request)
+        return outcome
 
     def _check(self, request: Request, outcome: Outcome, decision: Decision) -> None:
         """Refuse a request that is blocked."""
@@ -170,14 +182,14 @@ class RobotsTxtMiddleware:
         """Count and log a refusal; return its error."""
         self.crawler.stats.inc_value(f"robotstxt/{statistic}")
         _log.debug("%s: %s", request, why, extra={"spider": self.crawler.spider})
-        error: Any = IgnoreRequest(why)
-        error.decision, error.retry_at = decision, retry_at
-        error.reason = None if decision is None or decision.allowed else decision.reason
-        refusal: IgnoreRequest = error
-        return refusal
+        return refusal(why, decision, retry_at)
 
     def _spider_opened(self) -> None:
-        self._waiting.follow_closing(lambda: self._slots.release(self._waiting.put_back))
+        self._waiting.follow_closing(self._release)
+
+    def _release(self) -> int:
+        """End all waiting; return how many requests waited."""
+        return self._fetcher.stop() + self._slots.release(self._waiting.put_back)
 
     def _after_response(self, request: Request) -> None:
         """Restore the minimum delay, in case AutoThrottle, which runs before, has lowered it."""

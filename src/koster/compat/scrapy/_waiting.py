@@ -9,12 +9,13 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from scrapy.exceptions import DontCloseSpider, IgnoreRequest
+from scrapy.exceptions import DontCloseSpider
 from scrapy.utils.asyncio import call_later
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
 from ..._wording import count_noun
+from ._refusals import refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,8 +62,12 @@ class Waiting:
 
     def _report(self, count: int) -> None:
         if count:
-            fate = "go back into the queue" if self._keeps_queue else "are ignored"
-            _log.info("The spider closes: %s that wait %s", count_noun(count, "request"), fate)
+            fate = "back in the queue" if self._keeps_queue else "ignored"
+            _log.info(
+                "The spider closes; %s: %s that waited",
+                *(fate, count_noun(count, "request")),
+                extra={"spider": self._crawler.spider},
+            )
 
     async def sleep(self, request: Request, seconds: float) -> bool:
         """Wait without taking the place of another request; return whether the time is over.
@@ -102,7 +107,7 @@ class Waiting:
                 itself, so it comes back at once.
         """
         if not self._keeps_queue or request.meta.get(_PUT_BACK):
-            raise IgnoreRequest("The spider closes, so the request does not wait any longer")
+            raise refusal("The spider closes, so the request does not wait any longer")
         meta = {**request.meta, _PUT_BACK: True}
         return request.replace(meta=meta, dont_filter=True)
 
