@@ -123,7 +123,7 @@ def test_scrapy_settings_do_not_shorten_the_delay(
     site: Site, tmp_path: Path, delay: str, settings: dict[str, Any], minimum: float
 ) -> None:
     site.robots(body=f"User-agent: *\nCrawl-delay: {delay}".encode())
-    urls = pages(site, *(f"/{number}" for number in range(6)))
+    urls = pages(site, *(f"/{number}" for number in range(4)))
     path = str(tmp_path / "cache.sqlite")
     Crawl(urls[0], KOSTER_CACHE=path)
     site.requests = times = RequestTimes()

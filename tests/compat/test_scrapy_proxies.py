@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import base64
+import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import proxy
 import pytest
 import server
+from entries import ENTRY
 from scrapy_crawls import Crawl
 from server import Answer, Site
+
+from koster import RFC9309
+from koster.cache import SqliteCache
+from koster.cache.resilient import ResilientCache
 
 pytestmark = pytest.mark.any_mode
 
@@ -199,3 +206,52 @@ def test_proxy_that_is_down(net: Net, unused: int) -> None:
     assert f"Connection refused (through http://127.0.0.1:{unused})" in crawl.blocked[url]
     assert "proxy failed" in crawl.blocked[url]
     assert "line 2" in crawl.blocked[other]
+
+
+def test_outage_without_a_proxy_is_none_through_a_proxy(net: Net, tmp_path: Path) -> None:
+    # The name a.test leads nowhere but through the proxy.
+    url, other = "http://b.test/", "http://b.test/private"
+    proxied = {"url": other, "meta": {"proxy": net.open_proxy.url}}
+    cache = f"{tmp_path}/cache.sqlite"
+    crawl = Crawl(url, proxied, KOSTER_CACHE=cache)
+    assert "DNS lookup failed" in crawl.blocked[url]
+    assert "line 2" in crawl.blocked[other]
+    # What is known now holds for all.
+    assert "line 2" in Crawl(other, KOSTER_CACHE=cache).blocked[other]
+
+
+def test_outage_in_the_cache_is_none_through_a_proxy(net: Net, tmp_path: Path) -> None:
+    url = "http://b.test/private"
+    cache = f"{tmp_path}/cache.sqlite"
+    assert "DNS lookup failed" in Crawl(url, KOSTER_CACHE=cache).blocked[url]
+    proxied = {"url": url, "meta": {"proxy": net.open_proxy.url}}
+    assert "line 2" in Crawl(proxied, KOSTER_CACHE=cache).blocked[url]
+
+
+def test_proxy_is_asked_again_after_a_while(net: Net) -> None:
+    page = {"url": "http://b.test/", "meta": {"proxy": net.proxy.url}}
+    crawl = Crawl(page, KOSTER_RETRY_UNREACHABLE=2, min_retry=0.1)
+    assert "407" in crawl.blocked["http://b.test/"]
+    assert len(net.proxy.requests) == 3
+
+
+def test_file_in_the_cache_applies_while_the_proxy_fails(net: Net, tmp_path: Path) -> None:
+    path = tmp_path / "cache.sqlite"
+    now = datetime.now(UTC)
+    old = replace(
+        ENTRY, origin="http://b.test", body=DISALLOW, fetched=now - timedelta(days=2), expires=now,
+        unreachable_since=None,
+    )  # fmt: skip
+    with closing(SqliteCache(path)) as cache:
+        ResilientCache(cache, RFC9309.statuses, print, time.monotonic).put(old)
+        pages = [
+            {"url": f"http://b.test/{name}", "meta": {"proxy": net.proxy.url}}
+            for name in ("", "private")
+        ]
+        crawl = Crawl(*pages, KOSTER_CACHE=str(path))
+        assert crawl.failed == {}
+        assert "line 2" in crawl.blocked["http://b.test/private"]
+        assert crawl.blocked["http://b.test/"] == "Ignoring non-200 response"  # the page's own 407
+        # The cache does not learn of it.
+        (key,) = cache.keys()
+        assert cache.get(key) == old

@@ -69,6 +69,7 @@ def test_max_interval_is_a_setting(site: Site) -> None:
         ("KOSTER_MAX_INTERVAL", "nan"),
         ("KOSTER_TIMEOUT", -1),
         ("KOSTER_TIMEOUT", True),
+        ("KOSTER_TIMEOUT", "inf"),
         ("KOSTER_RETRY_UNREACHABLE", "often"),
         ("KOSTER_RETRY_UNREACHABLE", -1),
         ("KOSTER_RETRY_UNREACHABLE", 1.5),

@@ -75,7 +75,7 @@ def _seconds(settings: Any, name: str, default: float) -> float:
         seconds = math.nan if isinstance(value, bool) else float(value)
     except (TypeError, ValueError):
         seconds = math.nan
-    if not seconds > 0:
+    if not seconds > 0 or (seconds == math.inf and name == "KOSTER_TIMEOUT"):
         raise ValueError(f"{name} must be a number of seconds above 0, not {value!r}")
     return seconds
 
