@@ -5,8 +5,8 @@
 redirects and expiry, and keeps the pace of each site.
 
 ``ROBOTSTXT_PARSER = "koster.compat.scrapy.KosterRobotParser"``: Scrapy fetches robots.txt files and
-uses this parser. Scrapy decides which statuses to parse, and how long to cache files, and lets
-requests through while the file of their site is on its way.
+uses this parser. Scrapy decides which statuses to parse, and how long to cache files; of the
+requests that wait for a file, it checks only two.
 
 Scrapy is only imported with the middleware.
 """

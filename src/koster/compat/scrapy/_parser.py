@@ -49,7 +49,7 @@ def _warn_of_requests_let_through() -> None:
     Its waiting requests share a Deferred, which passes the parser only to the first of them.
     """
     _log.warning(
-        "ROBOTSTXT_PARSER alone lets disallowed pages through: in Scrapy 2.19, requests do not "
-        "wait for the robots.txt of their site if it is on its way. To make them wait, use "
+        "ROBOTSTXT_PARSER alone lets disallowed pages through: of the requests that wait for the "
+        "robots.txt of their site, Scrapy 2.19 checks only two. To check all, use "
         "koster.compat.scrapy.RobotsTxtMiddleware instead"
     )
