@@ -97,6 +97,20 @@ def test_copy_counts_as_long_as_rfc_9309_allows(site: Site, cached: dict[str, An
     assert [path for path, _ in site.requests] == ["/robots.txt"] * 2
 
 
+def test_old_copy_without_rules_is_for_pages_of_the_http_cache(cached: dict[str, Any]) -> None:
+    urls = fill(cached, robots={"status": 404})
+    new = urls[0] + "new"
+    make_older(cached, 2 * DAY)
+    crawl = Crawl(*urls, new, **cached)
+    assert crawl.crawled == set(urls)
+    assert "robots.txt failed (connection failed: Connection refused)" in crawl.blocked[new]
+    assert crawl.refusals[new]["reason"] == "unreachable"
+    # A copy that is fresh counts for all pages, and so does the policy.
+    assert new in Crawl(new, **cached, KOSTER_UNREACHABLE="allow").failed
+    make_older(cached, -2 * DAY)
+    assert new in Crawl(new, **cached).failed
+
+
 def test_error_online_is_not_hidden_by_an_old_copy(site: Site, cached: dict[str, Any]) -> None:
     site.robots(404)
     url = f"{site.url}/"

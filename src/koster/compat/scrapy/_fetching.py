@@ -42,7 +42,7 @@ from ...cache.resilient import ResilientCache
 from ...freshness import MIN_RETRY, is_fresh
 from ...model import Reason
 from ._failures import TimeoutReachedError, through, to_failure
-from ._http_cache import HttpCache, http_cache_of, is_current, is_definite, stored_at
+from ._http_cache import HttpCache, has_page, http_cache_of, is_current, is_definite, stored_at
 from ._parser import KosterRobotParser
 from ._proxies import Credentials, proxy_of, route, route_key
 
@@ -91,7 +91,8 @@ class _Answer:
 class _Fetch:
     """A fetch in progress: its page, the last request, and the time when the oldest part was true.
 
-    ``proxy`` is the last proxy on its way.
+    ``proxy`` is the last proxy on its way. ``without_answer`` is why an old copy of the HTTP cache
+    is used.
     """
 
     page: scrapy.Request
@@ -100,6 +101,7 @@ class _Fetch:
     moment: datetime
     is_stored: bool = False
     proxy: str = ""
+    without_answer: str = ""
 
 
 class Fetcher:
@@ -119,6 +121,10 @@ class Fetcher:
         #: Entries of unreachable sites by origin and proxy.
         self._proxied = MemoryCache()
         self._waiting: dict[str, list[Any]] = {}
+        #: By origin: an old copy without rules, by its expiry, and why the site was not asked.
+        self._assumed: LRUCache[str, tuple[datetime, str]] = LRUCache(
+            _MAX_SITES, _MAX_SITES, lambda _: 1
+        )
         self._downloads: set[Any] = set()
         self._is_closing = False
         self._credentials = Credentials()
@@ -186,7 +192,18 @@ class Fetcher:
             self._proxied.put(way, entry)
         elif not fetch.is_stored:
             self._entries.put(entry)
+        if fetch.without_answer and not entry.has_copy:
+            self._assumed.put(str(origin), (entry.expires, fetch.without_answer))
         return entry
+
+    def why_not(self, outcome: Outcome, page: scrapy.Request) -> str:
+        """Return why an outcome does not count for a page; empty if it does.
+
+        That a site had no robots.txt, as an old copy in the HTTP cache says, counts only for pages
+        that come from there, too: the site may have one now.
+        """
+        expires, why = self._assumed.get(outcome.origin) or (None, "")
+        return why if expires == outcome.expires and not has_page(self._crawler, page) else ""
 
     async def _report(self, outcome: Outcome, page: scrapy.Request) -> None:
         if outcome.reason is Reason.UNREACHABLE:
@@ -251,11 +268,15 @@ class Fetcher:
         if stored.stored is None or self._is_current(stored):
             return stored
         live = await self._send(step, fetch, slot, dont_cache=True)
-        is_without_answer = isinstance(live.result, Failure) and not live.request.meta.get(
-            _DOWNLOADED
-        )
         is_usable = isinstance(stored.result, Response) and is_definite(stored.result.status)
-        return stored if is_without_answer and is_usable else live
+        if (
+            isinstance(live.result, Failure)
+            and not live.request.meta.get(_DOWNLOADED)
+            and is_usable
+        ):
+            fetch.without_answer = live.result.why
+            return stored
+        return live
 
     def _is_current(self, answer: _Answer) -> bool:
         return (

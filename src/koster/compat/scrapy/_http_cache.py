@@ -1,7 +1,8 @@
 """The HTTP cache of Scrapy (``HTTPCACHE_ENABLED``), and how long its copies of robots.txt count.
 
 A copy is used as long as RFC 9309 allows, counted from when it was stored. Then the site is asked;
-only if there is no answer at all, as without a network, is the old copy used.
+only if there is no answer at all, as without a network, is the old copy used; one without rules
+for pages that are in the HTTP cache, too.
 """
 
 from __future__ import annotations
@@ -10,10 +11,14 @@ import enum
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from scrapy.downloadermiddlewares.httpcache import HttpCacheMiddleware
+
 from ...freshness import expiry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from scrapy import Request
 
     from ...dialects import Statuses
 
@@ -61,3 +66,15 @@ def is_current(
 ) -> bool:
     """Return whether a stored response still counts."""
     return now < expiry(headers, stored, statuses)
+
+
+def has_page(crawler: Any, page: Request) -> bool:
+    """Return whether a page comes from the HTTP cache, and not from its site."""
+    middleware = crawler.get_downloader_middleware(HttpCacheMiddleware)
+    if page.meta.get("dont_cache") or not middleware.policy.should_cache_request(page):
+        return False
+    try:
+        stored = middleware.storage.retrieve_response(crawler.spider, page.copy())
+    except Exception:  # noqa: BLE001 - Scrapy asks the site then, too
+        return False
+    return stored is not None and bool(middleware.policy.is_cached_response_fresh(stored, page))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -123,7 +124,7 @@ class RobotsTxtMiddleware:
         replacement = self._waiting.begin(request)
         if replacement is not None:
             return replacement
-        decision = outcome.decide(request.url, agent)
+        decision = self._decide(outcome, request, agent)
         self._check(request, outcome, decision)
         self._keep_pace(request, outcome, agent, decision)
         return None
@@ -143,6 +144,13 @@ class RobotsTxtMiddleware:
             self.crawler.stats.inc_value("robotstxt/retry_count")
             outcome = await self._fetcher.outcome(origin, request)
         return outcome
+
+    def _decide(self, outcome: Outcome, request: Request, agent: str) -> Decision:
+        decision = outcome.decide(request.url, agent)
+        why = self._fetcher.why_not(outcome, request)
+        if not why or not decision or outcome.unreachable is Unreachable.ALLOW:
+            return decision
+        return replace(decision, allowed=False, reason=Reason.UNREACHABLE, why=why)
 
     def _check(self, request: Request, outcome: Outcome, decision: Decision) -> None:
         """Refuse a request that is blocked."""
