@@ -151,7 +151,7 @@ REASONS: list[tuple[wire.Script, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("script", "why"), REASONS, ids=lambda value: str(value)[:50])
+@pytest.mark.parametrize(("script", "why"), REASONS, ids=map(str, range(len(REASONS))))
 def test_reasons_are_plain(script: wire.Script, why: str) -> None:
     with wire.running(script) as running:
         crawl = Crawl(f"{running.url}x", DOWNLOAD_TIMEOUT=5)
