@@ -1,4 +1,4 @@
-# cython: nonecheck=True, binding=False, embedsignature.format=clinic
+# cython: nonecheck=True, binding=True, embedsignature.format=clinic
 """`RobotsTxt` and `Rules`, and `parse`, which makes them.
 
 Both are immutable for their users; their internal caches can be rebuilt. They are safe to share
@@ -28,6 +28,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime
+    from inspect import Signature
     from typing import Any
 
     from .dialects import Dialect
@@ -43,6 +44,18 @@ elif cython.compiled:
 
 #: The maximum number of agents whose rules a `RobotsTxt` caches; an LRU cache.
 MAX_PREPARED_AGENTS = 64
+
+
+class _Signature:
+    """The signature of a class, which `inspect` does not find if it is compiled."""
+
+    def __init__(self, function: Any) -> None:
+        self._function = function
+
+    def __get__(self, _: object, owner: object) -> Signature:
+        from inspect import Signature, signature  # noqa: PLC0415 - few ask for it
+
+        return signature(self._function).replace(return_annotation=Signature.empty)
 
 
 @cython.binding(True)
@@ -95,6 +108,8 @@ class RobotsTxt:
     ``agent`` is always a product token (``"FooBot"``), a User-Agent header, or a sequence of them
     in order of preference: the first that has a group is used.
     """
+
+    __signature__ = _Signature(parse)
 
     def __init__(self, body: bytes | str, dialect: Dialect = RFC9309) -> None:
         """Parse a robots.txt, as `parse` does."""
@@ -273,8 +288,14 @@ def _rules_of(body: bytes, dialect: Dialect, agent: str | tuple[str, ...]) -> Ru
     return _parse(body, dialect)._rules_for(agent, "/")
 
 
+def _new_rules(robots: RobotsTxt, agent: str | Sequence[str]) -> Rules:
+    return Rules(robots, agent)
+
+
 class Rules:
     """The rules of one crawler on one site; see `RobotsTxt.rules_for`."""
+
+    __signature__ = _Signature(_new_rules)
 
     def __init__(self, robots: RobotsTxt, agent: str | Sequence[str]) -> None:
         """Make the rules of an agent, as `RobotsTxt.rules_for` does."""
