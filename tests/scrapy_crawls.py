@@ -63,7 +63,9 @@ class Crawl:
 
     @property
     def errors(self) -> str:
-        return "\n".join(line for line in self.log if not line.startswith(("DEBUG", "INFO")))
+        # A task of an earlier crawl, whose handler never answers, may be collected now.
+        skipped = ("DEBUG", "INFO", "ERROR [asyncio] Task was destroyed")
+        return "\n".join(line for line in self.log if not line.startswith(skipped))
 
 
 class CrawlError(Exception):

@@ -20,7 +20,9 @@ from koster.access import (
     Access,
     Failure,
     FailureKind,
+    Html,
     Outcome,
+    Redirects,
     Request,
     Response,
     Unreachable,
@@ -455,6 +457,85 @@ def test_the_failure_names_the_first_unknown_coding() -> None:
     assert failure is not None
     assert failure.kind is FailureKind.ENCODING
     assert failure.why == f"unsupported Content-Encoding {'x' * 40!r}"
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        ("/s.xml", "https://www.example.com/s.xml"),
+        ("s.xml", "https://www.example.com/a/s.xml"),
+        ("../s.xml", "https://www.example.com/s.xml"),
+        ("//cdn.example/s.xml", "https://cdn.example/s.xml"),
+        ("http://Example.COM:80/ä b.xml", "http://example.com/%C3%A4%20b.xml"),
+        ("ftp://example.com/s.xml", None),
+        ("https://", None),
+        ("https://[x/s.xml", None),
+    ],
+)
+def test_sitemaps_are_absolute(value: str, found: str | None) -> None:
+    """Relative ones belong to the URL of the file, after redirects."""
+    entry = replace(
+        COPY, url="https://www.example.com/a/robots.txt", body=f"Sitemap: {value}\n".encode() * 2
+    )
+    outcome = outcome_of(entry, koster.RFC9309, NOW)
+    assert outcome.sitemaps == (() if found is None else (found,))
+    assert outcome.robots is not None
+    assert outcome.robots.sitemaps == (value, value)
+    assert (outcome.guessed_sitemap is None) == (found is not None)
+
+
+def test_a_sitemap_is_guessed_only_where_it_may_be_fetched() -> None:
+    guesses = {
+        outcome_of(replace(COPY, answer=answer, body=b""), koster.RFC9309, NOW).reason:
+        outcome_of(replace(COPY, answer=answer, body=b""), koster.RFC9309, NOW).guessed_sitemap
+        for answer in Answer
+    }  # fmt: skip
+    guess = f"{COPY.origin}/sitemap.xml"
+    assert guesses == {
+        None: guess,
+        koster.Reason.UNAVAILABLE: guess,
+        koster.Reason.FORBIDDEN: None,
+        koster.Reason.UNREACHABLE: None,
+    }
+
+
+@pytest.mark.parametrize(
+    ("asked", "target", "is_followed"),
+    [
+        ("https://example.com", "https://www.example.com/robots.txt", True),
+        ("https://www.example.com", "http://example.com:81/robots.txt", True),
+        ("http://example.com", "https://example.com/robots.txt", True),
+        ("https://example.com", "https://notexample.com/robots.txt", False),
+        ("https://a.example.com", "https://b.example.com/robots.txt", False),
+        ("https://example.com", "https://example.com.evil.example/robots.txt", False),
+        ("https://127.0.0.1", "https://7.0.0.1/robots.txt", False),
+    ],
+)
+def test_redirects_can_stay_on_the_same_site(asked: str, target: str, is_followed: bool) -> None:
+    response = Response(301, {"location": target})
+    for redirects, follows in ((Redirects.ANY_SITE, True), (Redirects.SAME_SITE, is_followed)):
+        access = Access(redirects=redirects)
+        step = access.respond(access.begin(origin_of(asked)), response, NOW)
+        if follows:
+            assert isinstance(step, Request)
+            assert step.url == target
+        else:
+            assert isinstance(step, Entry)
+            assert step.why == f"redirected to another site: {target}"
+            assert outcome_of(step, koster.RFC9309, NOW).reason is koster.Reason.UNREACHABLE
+
+
+def test_html_pages_can_be_unreachable() -> None:
+    page = Response(200, {}, b"<html>")
+    for html, reason in ((Html.NO_RULES, None), (Html.UNREACHABLE, koster.Reason.UNREACHABLE)):
+        access = Access(html=html)
+        entry = access.respond(access.begin(origin_of(COPY.origin)), page, NOW)
+        assert isinstance(entry, Entry)
+        outcome = outcome_of(entry, koster.RFC9309, NOW)
+        assert (outcome.reason, outcome.is_html) == (reason, reason is None)
+        # An entry of a client with another policy.
+        other = outcome_of(replace(COPY, body=page.body), koster.RFC9309, NOW, html=html)
+        assert other.reason is reason
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ from .robots import RobotsTxt, Rules, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .access import Html, Outcome, Unreachable
+    from .access import Html, Outcome, Redirects, Unreachable
     from .directives import CleanParam, Preference, RequestRate, VisitTime
     from .fetch import PUBLIC_ONLY as PUBLIC_ONLY
     from .fetch import AsyncRobotsClient as AsyncRobotsClient
@@ -83,6 +83,7 @@ __all__ = [
     "Outcome",
     "Preference",
     "Reason",
+    "Redirects",
     "RequestRate",
     "RobotsTxt",
     "Rule",
@@ -103,7 +104,7 @@ __all__ = [
 #: preferences and fetching need.
 _LATE = {
     **dict.fromkeys(("CleanParam", "Preference", "RequestRate", "VisitTime"), "directives"),
-    **dict.fromkeys(("Html", "Outcome", "Unreachable"), "access"),
+    **dict.fromkeys(("Html", "Outcome", "Redirects", "Unreachable"), "access"),
     **dict.fromkeys(("PUBLIC_ONLY", "AsyncRobotsClient", "RobotsClient"), "fetch"),
 }
 

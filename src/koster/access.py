@@ -8,6 +8,7 @@ names are parameters.
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import http
 import itertools
@@ -29,7 +30,7 @@ from .freshness import (
     unreachable_entry,
 )
 from .model import Decision, Reason
-from .origins import Origin, idna_2003, redirect_target
+from .origins import Origin, idna_2003, origin_of, redirect_target
 from .robots import RobotsTxt, parse
 
 TYPE_CHECKING = False
@@ -49,6 +50,7 @@ __all__ = [
     "FailureKind",
     "Html",
     "Outcome",
+    "Redirects",
     "Request",
     "Response",
     "Unreachable",
@@ -148,6 +150,16 @@ def wants_body(status: int) -> bool:
     return 200 <= status < 300
 
 
+class Redirects(enum.Enum):
+    """Which redirects of a robots.txt are followed."""
+
+    ANY_SITE = "any site"
+    """All (RFC 9309 §2.3.1.2)."""
+    SAME_SITE = "same site"
+    """Those to the same host, or one above or below it: from example.com to www.example.com. Any
+    other redirect makes the site unreachable."""
+
+
 class Html(enum.Enum):
     """What an HTML page with a status 2xx means, such as a login page or the page of a bot wall."""
 
@@ -168,6 +180,7 @@ class Access:
     statuses: Statuses = RFC9309.statuses
     to_ascii: ToAscii = idna_2003
     html: Html = Html.NO_RULES
+    redirects: Redirects = Redirects.ANY_SITE
 
     def begin(self, origin: Origin, copy: Entry | None = None) -> Request:
         """Return the first request for an origin; ``copy`` is its cached entry."""
@@ -261,6 +274,8 @@ class Access:
             target = redirect_target(request.url, headers["location"], self.to_ascii)
         except UrlError as error:
             return _unreachable_entry(request, hops, f"invalid redirect: {error}", now)
+        if self.redirects is Redirects.SAME_SITE and not _is_same_site(request.origin, target):
+            return _unreachable_entry(request, hops, f"redirected to another site: {target}", now)
         is_loop = any(hop.url == target for hop in hops)
         if is_loop or len(hops) > MAX_REDIRECTS:
             why = "redirect loop" if is_loop else f"more than {MAX_REDIRECTS} redirects"
@@ -299,6 +314,12 @@ def _request(origin: Origin, url: str, hops: tuple[Hop, ...], copy: Entry | None
         if copy.last_modified is not None and _is_sendable(copy.last_modified):
             headers.append(("If-Modified-Since", copy.last_modified))
     return Request(origin, url, tuple(headers), hops, copy)
+
+
+def _is_same_site(origin: Origin, target: str) -> bool:
+    """Tell whether a URL is on a site's host, or on one above or below it."""
+    host, other = origin.host, origin_of(target).host
+    return host == other or host.endswith(f".{other}") or other.endswith(f".{host}")
 
 
 def _unreachable_entry(request: Request, hops: tuple[Hop, ...], why: str, now: datetime) -> Entry:
@@ -419,8 +440,25 @@ class Outcome:
 
     @property
     def sitemaps(self) -> tuple[str, ...]:
-        """The values of the file's Sitemap lines, as written."""
-        return self.robots.sitemaps if self.robots is not None else ()
+        """The absolute URLs of the file's Sitemap lines, each once.
+
+        Relative ones belong to the URL of the file. Others than HTTP and HTTPS URLs are left out;
+        ``robots.sitemaps`` has all, as written.
+        """
+        found = []
+        for value in self.robots.sitemaps if self.robots is not None else ():
+            with contextlib.suppress(UrlError):
+                found.append(redirect_target(self.url, value))
+        return tuple(dict.fromkeys(found))
+
+    @property
+    def guessed_sitemap(self) -> str | None:
+        """The URL where a sitemap usually is, if the file names none; None if it names some.
+
+        It is a guess: nothing says that it exists. None also for a site that is unreachable.
+        """
+        is_open = self.reason in (None, Reason.UNAVAILABLE)
+        return f"{self.origin}/sitemap.xml" if is_open and not self.sitemaps else None
 
     def crawl_delay(self, agent: str | Sequence[str]) -> float | None:
         """Return the crawl delay for a crawler in seconds, or None."""

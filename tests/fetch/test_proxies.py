@@ -393,7 +393,7 @@ def test_headers_are_sent(kind: str, site: Site) -> None:
     assert sent["User-Agent"] == NAME
 
 
-def test_credentials_are_not_sent_to_other_sites(kind: str, site: Site) -> None:
+def test_own_headers_are_not_sent_to_other_sites(kind: str, site: Site) -> None:
     site.robots(301, headers={"Location": "/r"})
     site.pages["/r"] = server.Answer(301, headers={"Location": f"http://localhost:{site.port}/s"})
     site.pages["/s"] = server.Answer(body=FILE)
@@ -402,9 +402,7 @@ def test_credentials_are_not_sent_to_other_sites(kind: str, site: Site) -> None:
     (_, first), (_, second), (_, third) = site.requests
     for sent in (first, second):
         assert (sent["Authorization"], sent["cookie"], sent["X-Key"]) == ("Bearer x", "a=b", "k")
-    assert "Authorization" not in third
-    assert "cookie" not in third
-    assert third["X-Key"] == "k"
+    assert not {"authorization", "cookie", "x-key"} & {name.lower() for name in third}
 
 
 # Proxies of the caller's client.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import griffe
 
 import koster
-from koster.access import FailureKind, Html, Unreachable
+from koster.access import FailureKind, Html, Redirects, Unreachable
 from koster.bulk.warc import FetchClass
 from koster.compose import PRESETS
 from koster.crawlers import MANNERS, Obeys, Purpose, known
@@ -72,6 +72,10 @@ def unreachable() -> str:
 
 def html() -> str:
     return _enumeration(Html)
+
+
+def redirects() -> str:
+    return _enumeration(Redirects)
 
 
 def fetch_classes() -> str:
@@ -216,6 +220,7 @@ INSERTS: dict[str, Callable[[], str]] = {
     "parsers-missing": parsers.missing,
     "presets": presets,
     "reasons": reasons,
+    "redirects": redirects,
     "suite-topics": suite.table,
     "unreachable": unreachable,
 }

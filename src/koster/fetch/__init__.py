@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 from importlib import import_module
 
-from ..access import Html, Outcome, Unreachable
+from ..access import Html, Outcome, Redirects, Unreachable
 from ..errors import KosterError, missing
 
 try:
@@ -43,6 +43,7 @@ __all__ = [
     "MockTransport",
     "Outcome",
     "Pacer",
+    "Redirects",
     "RefusedAddressError",
     "Reply",
     "RobotsClient",

@@ -52,9 +52,6 @@ _RESERVED = {
         "koster sets it",
     ),
 }
-#: Headers that are not sent to other sites after a redirect.
-_CREDENTIALS = ("authorization", "cookie")
-
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
@@ -83,11 +80,12 @@ def validate_headers(headers: Mapping[str, str] | None) -> Headers:
 
 
 def request_headers(request: Request, user_agent: str, more: Headers) -> Headers:
-    """Return the headers of a request; ``more`` are additional ones."""
-    is_elsewhere = not request.url.startswith(f"{request.origin}/")
-    own = [
-        (name, value) for name, value in more if not (is_elsewhere and name.lower() in _CREDENTIALS)
-    ]
+    """Return the headers of a request; ``more`` are those of the caller.
+
+    These may be secret, so they go only to the site that was asked: not to the target of a redirect
+    on another site, or from HTTPS to HTTP.
+    """
+    own = more if request.url.startswith(f"{request.origin}/") else []
     headers = [("User-Agent", user_agent)]
     if all(name.lower() != "accept" for name, _ in own):
         headers.append(("Accept", "text/plain,*/*;q=0.8"))

@@ -16,7 +16,7 @@ from .._asking import allowed_as_browsers_read, rules_for_data
 from .._misuse import check_agent, check_order
 from .._moments import later
 from .._urls import site_as_written
-from ..access import Access, Failure, Html, Request, Unreachable, outcome_of
+from ..access import Access, Failure, Html, Redirects, Request, Unreachable, outcome_of
 from ..cache.memory import LRUCache, memory_bytes
 from ..cache.resilient import ResilientCache
 from ..dialects import Dialect
@@ -100,6 +100,7 @@ class ClientState:
         clock: Callable[[], datetime],
         unreachable: Unreachable,
         html: Html,
+        redirects: Redirects,
     ) -> None:
         if not isinstance(dialect, Dialect):
             raise TypeError(f"dialect must be a koster.Dialect, not {type(dialect).__name__}")
@@ -111,6 +112,11 @@ class ClientState:
         if not isinstance(html, Html):
             raise TypeError(
                 f"html must be koster.Html.NO_RULES or UNREACHABLE, not {type(html).__name__}"
+            )
+        if not isinstance(redirects, Redirects):
+            raise TypeError(
+                "redirects must be koster.Redirects.ANY_SITE or SAME_SITE, "
+                f"not {type(redirects).__name__}"
             )
         self.user_agent = validate_user_agent(user_agent)
         check_agent(user_agent, f"pass {EXAMPLE!r}", "user_agent")
@@ -127,7 +133,7 @@ class ClientState:
         self.unreachable = unreachable
         self.html = html
         self.is_closed = False
-        self.access = Access(dialect.statuses, to_ascii, html)
+        self.access = Access(dialect.statuses, to_ascii, html, redirects)
         self.emitter = EventEmitter(on_event)
         self.cache, self.owns_cache = resolve_cache(cache)
         self._empty_robots: RobotsTxt = parse(b"", dialect)

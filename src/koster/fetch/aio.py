@@ -13,7 +13,7 @@ import anyio
 import anyio.lowlevel
 import anyio.to_thread
 
-from ..access import Failure, Html, Unreachable
+from ..access import Failure, Html, Redirects, Unreachable
 from ..cache import MemoryCache
 from ..cache.forks import at_fork
 from ..dialects import RFC9309
@@ -85,6 +85,7 @@ class AsyncRobotsClient(Client):
         clock: Callable[[], datetime] = utc_now,
         unreachable: Unreachable = Unreachable.DISALLOW,
         html: Html = Html.NO_RULES,
+        redirects: Redirects = Redirects.ANY_SITE,
     ) -> None:
         network = NetworkSettings(guard, proxy, trust_env, verify, cert)
         check_arguments(network, http, transport, at_once if isinstance(at_once, int) else 1)
@@ -99,6 +100,7 @@ class AsyncRobotsClient(Client):
             clock,
             unreachable,
             html,
+            redirects,
         )
         self._cached_site = self._cached_site_in_loop
         self._sender = async_sender_for(network, http, transport)

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from ..access import Failure, Html, Unreachable
+from ..access import Failure, Html, Redirects, Unreachable
 from ..cache.forks import at_fork
 from ..dialects import RFC9309
 from ._arguments import DEFAULT_AT_ONCE, NetworkSettings, check_arguments
@@ -81,6 +81,7 @@ class RobotsClient(Client):
             nothing, or everything with a warning in the log.
         html: What an HTML page in place of a robots.txt means: a file without rules, or an
             unreachable site.
+        redirects: Which redirects of a robots.txt are followed: all, or those to the same site.
 
     Raises:
         CacheError: the cache cannot be opened.
@@ -116,6 +117,7 @@ class RobotsClient(Client):
         clock: Callable[[], datetime] = utc_now,
         unreachable: Unreachable = Unreachable.DISALLOW,
         html: Html = Html.NO_RULES,
+        redirects: Redirects = Redirects.ANY_SITE,
     ) -> None:
         network = NetworkSettings(guard, proxy, trust_env, verify, cert)
         check_arguments(network, http, transport, at_once)
@@ -130,6 +132,7 @@ class RobotsClient(Client):
             clock,
             unreachable,
             html,
+            redirects,
         )
         self._cached_site = self._state.cached_site
         self._sender = sender_for(network, http, transport)

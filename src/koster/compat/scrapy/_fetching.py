@@ -24,6 +24,7 @@ from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from twisted.internet.defer import CancelledError, Deferred
 
 from ...access import (
+    HTML_PAGE,
     MAX_BYTES,
     Access,
     Failure,
@@ -35,6 +36,7 @@ from ...access import (
     collect_headers,
     outcome_of,
     status_phrase,
+    wants_body,
 )
 from ...cache import MemoryCache, open_cache
 from ...cache.memory import LRUCache
@@ -112,7 +114,8 @@ class Fetcher:
         self._dialect = settings.dialect
         self._timeout = settings.timeout
         self._unreachable = settings.unreachable
-        self._access = Access(self._dialect.statuses)
+        self._html = settings.html
+        self._access = Access(self._dialect.statuses, html=settings.html)
         self._cache = open_cache(crawler.settings.get("KOSTER_CACHE")) or MemoryCache()
         self._entries = ResilientCache(
             self._cache, self._dialect.statuses, self._count_cache_error, time.monotonic
@@ -165,7 +168,7 @@ class Fetcher:
         self._waiting[key] = []
         try:
             entry = await self._entry(origin, page)
-            outcome = outcome_of(entry, self._dialect, _now(), self._unreachable)
+            outcome = outcome_of(entry, self._dialect, _now(), self._unreachable, self._html)
             is_outage = outcome.unreachable_since is not None
             self._outcomes.put(f"{key} {way}" if is_outage else key, outcome)
         finally:
@@ -212,6 +215,12 @@ class Fetcher:
                 logging.WARNING if is_allowed else logging.INFO,
                 "%s is unreachable (%s): everything is %sed",
                 *(outcome.origin, outcome.why, self._unreachable.value),
+                extra={"spider": self._crawler.spider},
+            )
+        if outcome.is_html:
+            _log.warning(
+                "%s is %s: everything is allowed",
+                *(outcome.url, HTML_PAGE),
                 extra={"spider": self._crawler.spider},
             )
         if outcome.robots is not None:
@@ -405,6 +414,7 @@ def _to_result(response: Any) -> Response | Failure:
     if "dataloss" in flags:
         return Failure(FailureKind.NOT_HTTP, "invalid HTTP response: truncated response body")
     # Scrapy removes the Content-Encoding of bodies that it decodes.
-    failure = coding_failure(headers, {"identity"}, response.body)
+    body = response.body if wants_body(response.status) else b""
+    failure = coding_failure(headers, {"identity"}, body)
     is_whole = "download_stopped" not in flags
-    return failure or Response(response.status, headers, response.body, is_whole)
+    return failure or Response(response.status, headers, body, is_whole)

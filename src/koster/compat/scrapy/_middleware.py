@@ -54,6 +54,8 @@ class RobotsTxtMiddleware:
     - ``KOSTER_MAX_INTERVAL``: pages are refused where a site wants more seconds between requests;
       default: 300.
     - ``KOSTER_UNREACHABLE``: "allow" or "disallow" (default) pages of unreachable sites.
+    - ``KOSTER_HTML``: an HTML page in place of a robots.txt has "no rules" (default), or makes the
+      site "unreachable".
     - ``KOSTER_RETRY_UNREACHABLE``: how often their pages are tried again, when koster asks the
       site again; default: 0.
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from ...access import Unreachable
+from ...access import Html, Unreachable
 from ...dialects import dialect_named
+
+Choice = TypeVar("Choice", Unreachable, Html)
 
 if TYPE_CHECKING:
     from ...dialects import Dialect
@@ -25,6 +27,7 @@ class Settings:
         max_interval: Pages of a site that wants more seconds between requests are refused
             (``KOSTER_MAX_INTERVAL``).
         unreachable: The policy for unreachable sites (``KOSTER_UNREACHABLE``).
+        html: What an HTML page in place of a robots.txt means (``KOSTER_HTML``).
         retries: How often a page of an unreachable site is tried again
             (``KOSTER_RETRY_UNREACHABLE``).
     """
@@ -33,6 +36,7 @@ class Settings:
     timeout: float
     max_interval: float
     unreachable: Unreachable
+    html: Html
     retries: int
 
 
@@ -46,7 +50,8 @@ def read_settings(settings: Any) -> Settings:
         dialect=dialect_named(settings.get("KOSTER_DIALECT", "RFC9309")),
         timeout=_seconds(settings, "KOSTER_TIMEOUT", 10.0),
         max_interval=_seconds(settings, "KOSTER_MAX_INTERVAL", 300.0),
-        unreachable=_policy(settings.get("KOSTER_UNREACHABLE", Unreachable.DISALLOW)),
+        unreachable=_choice(settings, "KOSTER_UNREACHABLE", Unreachable.DISALLOW),
+        html=_choice(settings, "KOSTER_HTML", Html.NO_RULES),
         retries=_count(settings, "KOSTER_RETRY_UNREACHABLE"),
     )
 
@@ -91,10 +96,11 @@ def _count(settings: Any, name: str) -> int:
     return count
 
 
-def _policy(value: object) -> Unreachable:
+def _choice(settings: Any, name: str, default: Choice) -> Choice:
+    value = settings.get(name, default)
+    kind = type(default)
     try:
-        return value if isinstance(value, Unreachable) else Unreachable(str(value).lower())
+        return value if isinstance(value, kind) else kind(str(value).lower())
     except ValueError:
-        raise ValueError(
-            f'KOSTER_UNREACHABLE must be "disallow" or "allow", not {value!r}'
-        ) from None
+        allowed = " or ".join(f'"{each.value}"' for each in kind)
+        raise ValueError(f"{name} must be {allowed}, not {value!r}") from None
