@@ -46,7 +46,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # Where it is set, each process of pytest compiles all tests anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: sync man run test ledger test-all test-packaging test-spark test-service docs test-docs pictures lint compat differential bench \
+.PHONY: sync man tables run test ledger test-all test-packaging test-spark test-service docs test-docs pictures lint compat differential bench \
   wheel constraints clean test-faults soak fuzz sanitize coverage mutation matrix conformance-suite
 
 run: $(VENV)/compiled
@@ -79,6 +79,9 @@ test-spark: $(VENV)/spark $(VENV)/compiled
 test-service: $(VENV)/browser $(VENV)/compiled
 	KOSTER_PURE=0 $(PYTEST) tests/live --ignore tests/live/test_attack.py --ignore tests/live/test_schema.py
 	KOSTER_PURE=0 $(PYTEST) -n 0 -s tests/live/test_attack.py tests/live/test_schema.py
+
+tables: $(VENV)/docs $(VENV)/compiled
+	@$(BIN)/python -m tools.site.tables
 
 docs: $(VENV)/docs $(VENV)/compiled
 	@$(BIN)/python -m tools.site

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from . import api, benchmarks, commands, lint, parsers, suite, tables
+from .links import DOCS, in_site
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[2]
-DOCS = ROOT / "docs"
 
 #: Pages that are files at the top of the repository.
 _TOP = {
@@ -73,7 +73,12 @@ class Page(NamedTuple):
 
 
 def pages() -> Iterator[Page]:
-    """Yield all pages."""
+    """Yield all pages, with relative links."""
+    for page in _pages():
+        yield page._replace(text=in_site(page.text, page.path))
+
+
+def _pages() -> Iterator[Page]:
     for file in sorted(DOCS.rglob("*.md")):
         if file.is_relative_to(DOCS / "_details"):
             continue  # parts of generated pages

@@ -1,6 +1,6 @@
 """Pages and tables of the reference that follow from the code: events, outcomes, errors, crawlers.
 
-A page of ``docs`` takes a table with the comment ``<!-- insert: NAME -->``.
+A page of ``docs`` takes a table with the comment ``<!-- insert: NAME -->``; ``make tables`` writes it there.
 """
 
 from __future__ import annotations
@@ -23,11 +23,13 @@ from koster.fetch import EventName
 from koster.fetch.events import _level_of
 
 from . import benchmarks, commands, dialects, parsers, proofs, suite
+from .links import DOCS, in_repository
 from .markdown import outside_code, table
 
 if TYPE_CHECKING:
     import enum
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 #: Modules whose errors the page of errors describes besides `koster`.
 _ERROR_MODULES = ("koster.fetch", "koster.sitemaps", "koster.lint.settings", "koster.expectations",
@@ -225,9 +227,37 @@ INSERTS: dict[str, Callable[[], str]] = {
     "unreachable": unreachable,
 }
 
-_INSERT = re.compile(r"^<!-- insert: (?P<name>[\w-]+) -->$", re.MULTILINE)
+_INSERT = re.compile(
+    r"^<!-- insert: (?P<name>[\w-]+) -->$(?:.*?^<!-- end: (?P=name) -->$)?",
+    re.MULTILINE | re.DOTALL,
+)
 
 
 def inserted(page: str) -> str:
-    """Return a page with the tables that it names."""
+    """Return a page of the site with the current tables that it names."""
     return _INSERT.sub(lambda found: INSERTS[found["name"]](), page)
+
+
+def updated(page: str, path: str) -> str:
+    """Return a page of the repository, at a path in ``docs``, with current tables."""
+
+    def table_of(found: re.Match[str]) -> str:
+        name = found["name"]
+        content = in_repository(INSERTS[name](), path).strip()
+        return f"<!-- insert: {name} -->\n\n{content}\n\n<!-- end: {name} -->"
+
+    return _INSERT.sub(table_of, page)
+
+
+def outdated() -> Iterator[tuple[Path, str]]:
+    """Yield the pages of the repository whose tables are not current, and what they should be."""
+    for file in sorted(DOCS.rglob("*.md")):
+        page = file.read_text("utf-8")
+        new = updated(page, str(file.relative_to(DOCS)))
+        if new != page:
+            yield file, new
+
+
+if __name__ == "__main__":
+    for file, new in outdated():
+        file.write_text(new, "utf-8")
