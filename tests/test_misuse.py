@@ -26,6 +26,16 @@ URL = "https://example.com/private/x"
 HEADER = "FooBot/1.0 (+https://foo.example/bot)"
 
 
+def test_classes_have_a_signature_with_annotations() -> None:
+    """Also compiled ones, for editors and `help`."""
+    for made, expected in (
+        (koster.RobotsTxt, "(body: 'bytes | str', dialect: 'Dialect' = <Dialect RFC9309>)"),
+        (koster.Rules, "(robots: 'RobotsTxt', agent: 'str | Sequence[str]')"),
+    ):
+        assert str(inspect.signature(made)) == expected
+    assert str(inspect.signature(koster.parse)).endswith("-> 'RobotsTxt'")
+
+
 @pytest.fixture
 def robots() -> koster.RobotsTxt:
     return koster.parse(BODY)

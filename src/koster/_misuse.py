@@ -103,18 +103,18 @@ def warn_if_location(body: str) -> None:
     """Warn if text that is to be parsed is a URL or looks like the name of a file."""
     start = body[:8].lower()
     if start.startswith(("http://", "https://")):
-        _warn(
+        warn_caller(
             f"koster.parse() takes the content of a robots.txt, not its URL {_shown(body)}: "
             "to fetch it, call koster.RobotsClient(user_agent).robots(url)"
         )
     elif len(body) <= _MAX_PATH and _FILE_NAME.fullmatch(body):
-        _warn(
+        warn_caller(
             "koster.parse() takes the content of a robots.txt, not the name of a file: "
             f"call koster.parse_file({_shown(body)})"
         )
 
 
-def _warn(message: str) -> None:
+def warn_caller(message: str) -> None:
     """Warn at the line of the caller of koster; compiled functions have no frame."""
     import warnings  # noqa: PLC0415 - only here
 

@@ -137,8 +137,11 @@ def _split(url: str, to_ascii: ToAscii) -> tuple[Origin, str]:
     """Return the origin of a URL, and its path and query.
 
     Raises:
+        TypeError: it is not a str.
         UrlError: it is not an HTTP or HTTPS URL, or has no valid host.
     """
+    if not isinstance(url, str):
+        raise TypeError(f"url must be a str, not {type(url).__name__}")
     if len(url) > MAX_URL:
         raise UrlError(f"URL too long ({len(url):,} characters): {url[:80]!r}…")
     parts = _parts(url)

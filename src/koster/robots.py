@@ -1,4 +1,4 @@
-# cython: nonecheck=True, binding=True, embedsignature.format=clinic
+# cython: nonecheck=True, binding=False, embedsignature.format=clinic
 """`RobotsTxt` and `Rules`, and `parse`, which makes them.
 
 Both are immutable for their users; their internal caches can be rebuilt. They are safe to share
@@ -288,6 +288,7 @@ def _rules_of(body: bytes, dialect: Dialect, agent: str | tuple[str, ...]) -> Ru
     return _parse(body, dialect)._rules_for(agent, "/")
 
 
+@cython.binding(True)
 def _new_rules(robots: RobotsTxt, agent: str | Sequence[str]) -> Rules:
     return Rules(robots, agent)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import dataclass, fields
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from .._misuse import checked_agent
@@ -14,7 +15,7 @@ from .guard import Guard
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ..cache import Cache
     from ..dialects import Dialect
@@ -108,7 +109,7 @@ def validate_timeout(timeout: float) -> float:
         TypeError: it is not a number.
         ValueError: it is not finite, or not above 0.
     """
-    if not isinstance(timeout, (int, float)):
+    if not isinstance(timeout, (int, float)) or isinstance(timeout, bool):
         raise TypeError(f"timeout must be a number of seconds, not {type(timeout).__name__}")
     if not 0 < timeout < math.inf:
         raise ValueError(f"timeout must be a finite number of seconds above 0, not {timeout!r}")
@@ -151,5 +152,26 @@ def check_arguments(
             f"guard must be koster.PUBLIC_ONLY or a koster.fetch.Guard, "
             f"not {type(network.guard).__name__}"
         )
+    if not isinstance(network.trust_env, bool):
+        raise TypeError(f"trust_env must be True or False, not {network.trust_env!r}")
+    if not isinstance(at_once, int) or isinstance(at_once, bool):
+        raise TypeError(f"at_once must be an int, not {type(at_once).__name__}")
     if at_once < 1:
         raise ValueError(f"at_once must be at least 1, not {at_once!r}")
+
+
+def validate_clock(clock: Callable[[], datetime]) -> Callable[[], datetime]:
+    """Return a clock that was asked once.
+
+    Raises:
+        TypeError: it is not callable, or returns no datetime.
+        ValueError: its time has no time zone.
+    """
+    if not callable(clock):
+        raise TypeError(f"clock must be a function, not {type(clock).__name__}")
+    now = clock()
+    if not isinstance(now, datetime):
+        raise TypeError(f"clock must return a datetime, not {type(now).__name__}")
+    if now.utcoffset() is None:
+        raise ValueError("clock must return a datetime with a time zone")
+    return clock

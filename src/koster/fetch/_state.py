@@ -31,6 +31,7 @@ from ._arguments import (
     agent_from_header,
     resolve_cache,
     validate_agent,
+    validate_clock,
     validate_timeout,
     validate_user_agent,
 )
@@ -127,7 +128,7 @@ class ClientState:
         self.dialect = dialect
         self.timeout = validate_timeout(timeout)
         self.headers = validate_headers(headers)
-        self.clock = clock
+        self.clock = validate_clock(clock)
         # Every decision asks for the time: a datetime takes six times as long.
         self._seconds = time.time if clock is utc_now else lambda: clock().timestamp()
         self.unreachable = unreachable

@@ -88,7 +88,9 @@ class AsyncRobotsClient(Client):
         redirects: Redirects = Redirects.ANY_SITE,
     ) -> None:
         network = NetworkSettings(guard, proxy, trust_env, verify, cert)
-        check_arguments(network, http, transport, at_once if isinstance(at_once, int) else 1)
+        check_arguments(
+            network, http, transport, 1 if isinstance(at_once, anyio.Semaphore) else at_once
+        )
         self._state = self._state_type(
             user_agent,
             agent,
@@ -165,6 +167,7 @@ class AsyncRobotsClient(Client):
 
     async def __aenter__(self) -> Self:
         self._check_use()
+        self._state.check_open()
         return self
 
     async def __aexit__(self, *_: object) -> None:

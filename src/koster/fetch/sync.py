@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import threading
 import time
 from collections import deque
@@ -10,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
+from .._misuse import warn_caller
 from ..access import Failure, Html, Redirects, Unreachable
 from ..cache.forks import at_fork
 from ..dialects import RFC9309
@@ -157,6 +159,7 @@ class RobotsClient(Client):
             self._has_inherited_connections = True
 
     def __enter__(self) -> Self:
+        self._state.check_open()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -204,6 +207,8 @@ class RobotsClient(Client):
                 f"the {name} of this RobotsClient belongs to the parent process: "
                 f"create a new client with a new {name}"
             )
+        if not self._has_fetched:
+            _warn_in_event_loop()
         self._has_fetched = True
 
     def _fetch_slot(self) -> threading.BoundedSemaphore:
@@ -228,6 +233,21 @@ class RobotsClient(Client):
         if isinstance(found, Failure):
             return through(found, sender.proxy_for(request.url))
         return found
+
+
+def _warn_in_event_loop() -> None:
+    """Warn if this thread runs an event loop of asyncio, which a fetch would block."""
+    asyncio = sys.modules.get("asyncio")
+    if asyncio is None:
+        return
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    warn_caller(
+        "RobotsClient blocks the running event loop while it fetches or waits: "
+        "use koster.AsyncRobotsClient"
+    )
 
 
 class _Locks:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import math
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..._asking import allowed_as_browsers_read
 from ...access import Request
@@ -19,7 +20,7 @@ from .._state import ClientState, site_key
 from ..pace import MAX_SLEEP
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
     from contextlib import AbstractAsyncContextManager
     from datetime import datetime
     from typing import Protocol, Self
@@ -100,6 +101,12 @@ class Client(ABC):
     _fetch_locks: Locks
     _turn_locks: Locks
 
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            f"a {type(self).__name__} has connections and a cache, so it cannot be copied or "
+            "pickled: create one in each process, with a cache that they share"
+        )
+
     async def allowed(self, url: str, agent: str | Sequence[str] | None = None) -> bool:
         """Return whether a crawler may fetch a URL.
 
@@ -172,8 +179,8 @@ class Client(ABC):
             TypeError: ``urls`` is one str.
             UrlError: a URL is invalid, or not HTTP or HTTPS. Nothing is fetched.
         """
-        if isinstance(urls, str):
-            raise TypeError("urls must be an iterable of str, not one str")
+        if isinstance(urls, (str, bytes)) or not isinstance(urls, Iterable):
+            raise TypeError(f"urls must be an iterable of str, not {type(urls).__name__}")
         await self._for_each(
             self.robots, list(dict.fromkeys(str(origin_of(url, to_ascii)) for url in urls))
         )
