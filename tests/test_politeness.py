@@ -28,7 +28,7 @@ def test_default_pace() -> None:
 
 @pytest.mark.parametrize("seconds", [-1, -0.5, math.inf, math.nan])
 def test_seconds_are_finite_and_not_negative(seconds: float) -> None:
-    message = f"seconds must be a finite number of at least 0, not {seconds!r}"
+    message = f"must be a finite number of at least 0, not {seconds!r}"
     with pytest.raises(ValueError, match=message):
         politeness.pace_of(seconds)
     with pytest.raises(ValueError, match=message):

@@ -49,3 +49,20 @@ class TooSoonError(KosterError):
 
     def __reduce__(self) -> tuple[type[TooSoonError], tuple[str, datetime]]:
         return type(self), (str(self), self.until)
+
+
+class TooSlowError(KosterError):
+    """A site sets a longer interval between requests than the caller's ``max_interval``.
+
+    ``interval`` is the site's, in seconds; ``line`` and ``text`` are the line of its robots.txt
+    that sets it.
+    """
+
+    def __init__(self, message: str, interval: float, line: int, text: str) -> None:
+        super().__init__(message)
+        self.interval = interval
+        self.line = line
+        self.text = text
+
+    def __reduce__(self) -> tuple[type[TooSlowError], tuple[str, float, int, str]]:
+        return type(self), (str(self), self.interval, self.line, self.text)

@@ -2,11 +2,12 @@
 
 Takes the `Rules` of a crawler, its last fetch and the time; returns the earliest moment for the
 next request. What the site sets (Crawl-delay, Request-rate, Visit-time) takes precedence over a
-default.
+default; the crawler's own `Limits` take precedence over both.
 """
 
 from __future__ import annotations
 
+import enum
 import math
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ from ._asking import interval_line
 from ._moments import later
 from .dialects import Rates
 from .directives import DAY_MINUTES, RequestRate, VisitTime, minute_of, spans, utc
+from .errors import TooSlowError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,10 +54,99 @@ def pace_of(seconds: float | None) -> Pace:
     """
     if seconds is None:
         return RULE_OF_THUMB
-    if not isinstance(seconds, (int, float)):
-        raise TypeError(f"the default interval must be a number, not {type(seconds).__name__}")
-    validate_seconds(seconds)
+    validate_number("the default interval", seconds)
     return Pace(times_fetch=0.0, at_least=float(seconds))
+
+
+def validate_number(name: str, seconds: float) -> None:
+    """Check a setting in seconds.
+
+    Raises:
+        TypeError: it is not a number.
+        ValueError: it is not a finite number of at least 0.
+    """
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
+        raise TypeError(f"{name} must be a number, not {type(seconds).__name__}")
+    if not 0 <= seconds < math.inf:
+        raise ValueError(f"{name} must be a finite number of at least 0, not {seconds!r}")
+
+
+class Longer(enum.Enum):
+    """What a crawler does if a site sets a longer interval than its ``max_interval``."""
+
+    REFUSE = "refuse"
+    """Refuses to request pages from the site: `TooSlowError`."""
+    CAP = "cap"
+    """Requests pages from the site, at ``max_interval``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The shortest and the longest interval that a crawler accepts from a site.
+
+    ``min_interval`` replaces a shorter interval of the site, and a shorter default.
+    ``max_interval`` is the limit for longer ones (None: no limit), and ``longer`` says what happens
+    to a site above it. A default above it becomes ``max_interval``. Visit times have no limit.
+
+    Raises:
+        TypeError: an interval is not a number, or ``longer`` is not a `Longer`.
+        ValueError: an interval is not a finite number of at least 0; ``min_interval`` is above
+            ``max_interval``; or ``longer`` is given without ``max_interval``.
+    """
+
+    min_interval: float = 0.0
+    max_interval: float | None = None
+    longer: Longer = Longer.REFUSE
+
+    def __post_init__(self) -> None:
+        validate_number("min_interval", self.min_interval)
+        if not isinstance(self.longer, Longer):
+            raise TypeError(
+                f"longer must be Longer.REFUSE or Longer.CAP, not {type(self.longer).__name__}"
+            )
+        if self.max_interval is None:
+            if self.longer is not Longer.REFUSE:
+                raise ValueError("longer needs max_interval: pass both")
+            return
+        validate_number("max_interval", self.max_interval)
+        if self.min_interval > self.max_interval:
+            raise ValueError(
+                f"min_interval ({self.min_interval:g}) must not be above "
+                f"max_interval ({self.max_interval:g})"
+            )
+
+    def bound(self, seconds: float) -> float:
+        """Return an interval of a site within the limits; one that is refused, as it is."""
+        if self.longer is Longer.CAP:
+            return self.cap(seconds)
+        return max(seconds, self.min_interval)
+
+    def cap(self, seconds: float) -> float:
+        """Return an interval within the limits."""
+        if self.max_interval is not None and seconds > self.max_interval:
+            return self.max_interval
+        return max(seconds, self.min_interval)
+
+    def check(self, key: str, rules: Rules, due: datetime) -> None:
+        """Check that the interval which a site sets for a moment is not refused.
+
+        Raises:
+            TooSlowError: it is; ``key`` names site and crawler.
+        """
+        if self.max_interval is None or self.longer is Longer.CAP:
+            return
+        seconds = rules.interval(due)
+        if seconds is None or seconds <= self.max_interval:
+            return
+        line, text = interval_line(rules, due) or (0, "")
+        raise TooSlowError(
+            f"{key}: line {line}, {text} is longer than max_interval ({self.max_interval:g} s)",
+            *(seconds, line, text),
+        )
+
+
+#: Any interval of a site applies.
+NO_LIMITS = Limits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,25 +177,36 @@ def validate_seconds(seconds: float) -> None:
 
 
 def interval(
-    rules: Rules, now: datetime, fetch_seconds: float, default: Pace = RULE_OF_THUMB
+    rules: Rules,
+    now: datetime,
+    fetch_seconds: float,
+    default: Pace = RULE_OF_THUMB,
+    limits: Limits = NO_LIMITS,
 ) -> float:
-    """Return the seconds between two requests at a moment.
+    """Return the seconds between two requests at a moment, within the limits.
 
     Raises:
         ValueError: ``now`` has no time zone.
     """
     seconds = rules.interval(now)
-    return default.interval(fetch_seconds) if seconds is None else seconds
+    if limits is NO_LIMITS:
+        return default.interval(fetch_seconds) if seconds is None else seconds
+    return limits.cap(default.interval(fetch_seconds)) if seconds is None else limits.bound(seconds)
 
 
 def next_request(
-    rules: Rules, last: Fetch | None, now: datetime, default: Pace = RULE_OF_THUMB
+    rules: Rules,
+    last: Fetch | None,
+    now: datetime,
+    default: Pace = RULE_OF_THUMB,
+    limits: Limits = NO_LIMITS,
 ) -> datetime:
     """Return the earliest moment for the crawler's next request to the site, ``now`` or later.
 
     The interval starts at the beginning of the last fetch. It is the longer of the interval in
-    force then and the one in force at the next request. If ``last`` is None, only visit times
-    apply. Results after the year 9999 become the end of that year.
+    force then and the one in force at the next request, within the limits. If ``last`` is None,
+    only visit times apply. Results after the year 9999 become the end of that year. Sites that the
+    limits refuse are not refused here, but by `Limits.check`.
 
     Raises:
         ValueError: ``now`` has no time zone.
@@ -124,8 +226,9 @@ def next_request(
     began = utc(last.began)
     if not rules.visit_times and not rules.request_rates:
         # Fast path: the same interval at any time.
-        return max(utc(now), later(began, interval(rules, now, last.seconds, default)))
-    by_minute = paces(rules, default.interval(last.seconds))
+        return max(utc(now), later(began, interval(rules, now, last.seconds, default, limits)))
+    default_seconds = limits.cap(default.interval(last.seconds))
+    by_minute = [limits.bound(pace) for pace in paces(rules, default_seconds)]
     is_open = open_minutes(rules.visit_times)
     first = by_minute[minute_of(began)]
     moment = max(utc(now), later(began, first))
@@ -142,7 +245,9 @@ def next_request(
     return moment
 
 
-def why(rules: Rules, due: datetime) -> str:
+def why(
+    rules: Rules, due: datetime, default: Pace = RULE_OF_THUMB, limits: Limits = NO_LIMITS
+) -> str:
     """Return why the next request to a site is due at a moment, as a part of a sentence.
 
     >>> from datetime import UTC, datetime
@@ -152,15 +257,21 @@ def why(rules: Rules, due: datetime) -> str:
     'line 2, Crawl-delay: 30'
     >>> why(parse("").rules_for("FooBot"), due)
     'the site sets no pace, so default_interval applies'
+    >>> why(parse("").rules_for("FooBot"), due, limits=Limits(min_interval=60))
+    'the site sets no pace, so min_interval applies (60 s)'
     """
     moment = utc(due)
     for window in rules.visit_times:
         if (moment.hour, moment.minute) == (window.start.hour, window.start.minute):
             return f"line {window.line}, Visit-time: {window} UTC"
     found = interval_line(rules, moment)
-    if found is None:
-        return "the site sets no pace, so default_interval applies"
-    return f"line {found[0]}, {found[1]}"
+    seconds = interval(rules, moment, 0.0, default)
+    reason = "the site sets no pace" if found is None else f"line {found[0]}, {found[1]}"
+    if seconds < limits.min_interval:
+        return f"{reason}, so min_interval applies ({limits.min_interval:g} s)"
+    if limits.max_interval is not None and seconds > limits.max_interval:
+        return f"{reason}, so max_interval applies ({limits.max_interval:g} s)"
+    return f"{reason}, so default_interval applies" if found is None else reason
 
 
 def paces(rules: Rules, default: float) -> list[float]:

@@ -168,11 +168,14 @@ def dialects() -> None:
     assert_type(list(koster.DIALECTS), list[str])
 
 
-def errors(too_soon: koster.TooSoonError) -> None:
+def errors(too_soon: koster.TooSoonError, too_slow: koster.TooSlowError) -> None:
     assert_type(too_soon.until, datetime)
+    assert_type(too_slow.interval, float)
+    assert_type(too_slow.line, int)
+    assert_type(too_slow.text, str)
     koster_errors: tuple[type[koster.KosterError], ...] = (
         *(koster.UnknownDialectError, koster.UnreadableError, koster.UrlError),
-        *(koster.CacheError, koster.TooSoonError, koster.MissingExtraError),
+        *(koster.CacheError, koster.TooSoonError, koster.TooSlowError, koster.MissingExtraError),
     )
     lookup_error: type[LookupError] = koster.UnknownDialectError
     os_error: type[OSError] = koster.UnreadableError

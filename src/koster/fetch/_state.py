@@ -20,11 +20,9 @@ from ..access import Access, Failure, Html, Redirects, Request, Unreachable, out
 from ..cache.memory import LRUCache, memory_bytes
 from ..cache.resilient import ResilientCache
 from ..dialects import Dialect
-from ..errors import TooSoonError
 from ..freshness import Standing, fresh_from, is_fresh, standing
 from ..model import Directive, Reason
 from ..origins import MAX_URL, as_browsers_read, origin_of
-from ..politeness import why
 from ..robots import parse
 from ._arguments import (
     EXAMPLE,
@@ -323,17 +321,18 @@ class ClientState:
         agents = self.agent_or_default(agent)
         return f"{site.outcome.origin} {agents if isinstance(agents, str) else ', '.join(agents)}"
 
-    def too_soon_error(self, key: str, moment: datetime, rules: Rules) -> TooSoonError:
-        reason = why(rules, moment)
-        return TooSoonError(
-            f"{key}: next request at {moment:%Y-%m-%d %H:%M:%S} UTC ({reason})", moment
-        )
-
-    def emit_waiting(self, site: Site, rules: Rules, seconds: float, queued: float) -> None:
+    def emit_waiting(
+        self,
+        site: Site,
+        rules: Rules,
+        why: Callable[[datetime], str],
+        queued: float,
+        seconds: float,
+    ) -> None:
         """Emit that a caller waits for its turn; log it once for each reason."""
         if not self.emitter.emits_info:
             return
-        reason = why(rules, later(self.clock(), seconds))
+        reason = why(later(self.clock(), seconds))
         self.emitter.emit(
             EventName.PACE_WAITING,
             site.outcome.origin,

@@ -17,6 +17,7 @@ from ..access import Failure, Html, Redirects, Unreachable
 from ..cache import MemoryCache
 from ..cache.forks import at_fork
 from ..dialects import RFC9309
+from ..politeness import Limits, Longer
 from ._arguments import DEFAULT_AT_ONCE, NetworkSettings, check_arguments
 from ._async.client import Client
 from ._exchange import BodyReader
@@ -72,6 +73,9 @@ class AsyncRobotsClient(Client):
         headers: Mapping[str, str] | None = None,
         cache: Cache | str | os.PathLike[str] | None = None,
         default_interval: float | None = None,
+        min_interval: float = 0.0,
+        max_interval: float | None = None,
+        longer: Longer = Longer.REFUSE,
         pacer: PaceKeeper | None = None,
         guard: Guard | None = None,
         proxy: str | None = None,
@@ -87,6 +91,7 @@ class AsyncRobotsClient(Client):
         html: Html = Html.NO_RULES,
         redirects: Redirects = Redirects.ANY_SITE,
     ) -> None:
+        limits = Limits(min_interval, max_interval, longer)
         network = NetworkSettings(guard, proxy, trust_env, verify, cert)
         check_arguments(
             network, http, transport, 1 if isinstance(at_once, anyio.Semaphore) else at_once
@@ -107,7 +112,7 @@ class AsyncRobotsClient(Client):
         self._cached_site = self._cached_site_in_loop
         self._sender = async_sender_for(network, http, transport)
         self._network_argument = "transport" if http is None else "http client"
-        self._pacer = pacer_for(pacer, default_interval)
+        self._pacer = pacer_for(pacer, default_interval, limits)
         self._at_once_argument = at_once
         #: The event loop that the client belongs to, as anyio's token.
         self._loop: object = None

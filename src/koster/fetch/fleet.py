@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from .._moments import EPOCH, later
 from ..cache.memory import LRUCache
-from ..errors import missing
-from ..politeness import RULE_OF_THUMB, Fetch, Pace, interval, next_request
+from ..errors import TooSlowError, missing
+from ..politeness import NO_LIMITS, RULE_OF_THUMB, Fetch, Limits, Pace, interval, next_request
 from .events import EventEmitter, EventName
-from .pace import Pacer
+from .pace import Pacer, validate_limits
 
 try:
     import redis
@@ -89,6 +89,7 @@ class FleetPacer:
         default: The pace for sites that set none.
         prefix: The prefix of all keys.
         on_event: Called with each `Event` of the pacer.
+        limits: The shortest and the longest interval to accept from a site.
 
     While the server is down or its responses are invalid, each process paces only its own
     requests, and logs a warning. A key with a wrong type or value is deleted and written again,
@@ -101,13 +102,15 @@ class FleetPacer:
         default: Pace = RULE_OF_THUMB,
         prefix: str = "koster:pace:",
         on_event: OnEvent | None = None,
+        limits: Limits = NO_LIMITS,
     ) -> None:
+        self._limits = validate_limits(limits)
         self._server = Server(server)
         self._clock = _ServerClock(self._server)
         self._default = default
         self._prefix = prefix
         self._emitter = EventEmitter(on_event)
-        self._local = Pacer(default)
+        self._local = Pacer(default, limits=limits)
         self._local_until = -math.inf
         #: Whether the server has failed, and not worked since.
         self._is_down = False
@@ -120,7 +123,11 @@ class FleetPacer:
         return self._server.client
 
     def turn(self, key: str, rules: Rules, now: datetime) -> float:
-        """Take the turn and return 0, or return the seconds after which to try again."""
+        """Take the turn and return 0, or return the seconds after which to try again.
+
+        Raises:
+            TooSlowError: the site's interval is longer than the limits accept.
+        """
         # This process's own turns count even if the server has lost them.
         seconds_left = (self._local.next_request(key, rules, now) - now).total_seconds()
         if seconds_left > 0:
@@ -131,7 +138,11 @@ class FleetPacer:
         return _with_jitter(seconds)
 
     def next_request(self, key: str, rules: Rules, now: datetime) -> datetime:
-        """Return when the next turn is due, without taking it."""
+        """Return when the next turn is due, without taking it.
+
+        Raises:
+            TooSlowError: the site's interval is longer than the limits accept.
+        """
         local = self._local.next_request(key, rules, now)
         seconds: float | None = self._call_server(key, self._seconds_left, rules)
         return local if seconds is None else max(local, later(now, seconds))
@@ -145,6 +156,10 @@ class FleetPacer:
         self._local.took(key, seconds)
         self._call_server(key, self._record_seconds, seconds)
 
+    def why(self, key: str, rules: Rules, due: datetime) -> str:
+        """Return why the next turn is due at a moment, as a part of a sentence."""
+        return self._local.why(key, rules, due)
+
     def close(self) -> None:
         """Close the connections, unless the client is the caller's."""
         self._server.close()
@@ -156,6 +171,8 @@ class FleetPacer:
             return None
         try:
             result = self._call_replacing_wrong_keys(key, method, *arguments)
+        except TooSlowError:
+            raise
         except Exception as error:  # noqa: BLE001 - as in `RedisCache.get`
             self._local_until = time.monotonic() + _RETRY_SECONDS
             self._server.drop_connections(error)
@@ -218,7 +235,7 @@ class FleetPacer:
         seconds_left = self._seconds_left(key, rules, stamp)
         if seconds_left > 0:
             return seconds_left
-        seconds = min(interval(rules, now, 0.0, self._default), _MAX_PAUSE)
+        seconds = min(interval(rules, now, 0.0, self._default, self._limits), _MAX_PAUSE)
         millis = math.ceil(seconds * 1000)
         if millis > 0:
             # One key per interval: after a change of the file, the old interval no longer applies.
@@ -274,7 +291,8 @@ class FleetPacer:
         """Return the seconds until the next turn, according to the last one."""
         stamp = self._clock.now() if stamp is None else stamp
         now = _moment(stamp)
-        due = next_request(rules, self._last(key, stamp), now, self._default)
+        due = next_request(rules, self._last(key, stamp), now, self._default, self._limits)
+        self._limits.check(key, rules, due)
         return (due - now).total_seconds()
 
     def _record_seconds(self, key: str, seconds: float) -> None:

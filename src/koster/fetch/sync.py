@@ -15,6 +15,7 @@ from .._misuse import warn_caller
 from ..access import Failure, Html, Redirects, Unreachable
 from ..cache.forks import at_fork
 from ..dialects import RFC9309
+from ..politeness import Limits, Longer
 from ._arguments import DEFAULT_AT_ONCE, NetworkSettings, check_arguments
 from ._deadline import Deadline
 from ._exchange import BodyReader
@@ -60,6 +61,10 @@ class RobotsClient(Client):
             closes a cache that it created.
         default_interval: Seconds between requests to a site that sets no pace; see `wait`.
             Default: twice the time that the last request took, at least 10.
+        min_interval: The least seconds between requests to a site, even if it accepts more.
+        max_interval: The most seconds between requests to a site. Default: no limit.
+        longer: What to do with pages of a site that sets a longer interval than ``max_interval``:
+            refuse them (`TooSlowError`), or request them at ``max_interval``.
         pacer: Paces requests for `wait`; a `FleetPacer` for several processes. Default: a new
             `Pacer`.
         guard: Which addresses to refuse, such as `PUBLIC_ONLY`. Default: none. With a proxy, it
@@ -93,7 +98,7 @@ class RobotsClient(Client):
         ValueError: ``user_agent`` is empty, not printable ASCII, or a URL; a number is out of its
             range; a proxy or header is invalid; or arguments cannot be combined: ``http``,
             ``transport`` and the settings of koster's own network (``guard``, ``proxy``,
-            ``trust_env``, ``verify``, ``cert``), or ``pacer`` and ``default_interval``.
+            ``trust_env``, ``verify``, ``cert``), or ``pacer`` and intervals.
     """
 
     def __init__(
@@ -106,6 +111,9 @@ class RobotsClient(Client):
         headers: Mapping[str, str] | None = None,
         cache: Cache | str | os.PathLike[str] | None = None,
         default_interval: float | None = None,
+        min_interval: float = 0.0,
+        max_interval: float | None = None,
+        longer: Longer = Longer.REFUSE,
         pacer: PaceKeeper | None = None,
         guard: Guard | None = None,
         proxy: str | None = None,
@@ -121,6 +129,7 @@ class RobotsClient(Client):
         html: Html = Html.NO_RULES,
         redirects: Redirects = Redirects.ANY_SITE,
     ) -> None:
+        limits = Limits(min_interval, max_interval, longer)
         network = NetworkSettings(guard, proxy, trust_env, verify, cert)
         check_arguments(network, http, transport, at_once)
         self._state = ClientState(
@@ -138,7 +147,7 @@ class RobotsClient(Client):
         )
         self._cached_site = self._state.cached_site
         self._sender = sender_for(network, http, transport)
-        self._pacer = pacer_for(pacer, default_interval)
+        self._pacer = pacer_for(pacer, default_interval, limits)
         self._at_once_number = at_once
         self._at_once = threading.BoundedSemaphore(at_once)
         self._fetch_locks = _Locks()

@@ -18,7 +18,7 @@ from ...access import Request
 from ...origins import origin_of
 from .._hosts import to_ascii
 from .._state import ClientState, site_key
-from ..pace import MAX_SLEEP
+from ..pace import MAX_SLEEP, too_soon_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ...origins import Origin
     from ...robots import Rules
     from .._state import Site
+    from ..pace import PaceKeeper
 
     class Locks(Protocol):
         """Locks by name, in FIFO order."""
@@ -97,6 +98,7 @@ class Client(ABC):
     """The methods that both clients share."""
 
     _state: ClientState
+    _pacer: PaceKeeper
     #: Returns the site of a URL if its rules are in memory and fresh.
     _cached_site: Callable[[str], Site | None]
     _fetch_locks: Locks
@@ -224,6 +226,7 @@ class Client(ABC):
 
         Raises:
             TooSoonError: the wait would exceed ``at_most``. No turn is taken.
+            TooSlowError: the site's interval is longer than ``max_interval``. No turn is taken.
             UrlError: the URL is invalid, or not HTTP or HTTPS.
             RuntimeError: the client is closed.
         """
@@ -235,10 +238,12 @@ class Client(ABC):
         until = math.inf if at_most is None else began + at_most
         queued_since = time.monotonic()
         with self._cancelled_on_close(), self._turn_locks.hold(key, until) as has_lock:
-            emit = partial(state.emit_waiting, site, rules, queued=time.monotonic() - queued_since)
+            queued = time.monotonic() - queued_since
+            why = partial(self._pacer.why, key, rules)
+            emit = partial(state.emit_waiting, site, rules, why, queued)
             if not has_lock or not self._take_turn(key, rules, until, emit):
                 moment = self._call_pacer("next_request", key, rules, state.clock())
-                raise state.too_soon_error(key, moment, rules)
+                raise too_soon_error(key, moment, why(moment))
         return time.monotonic() - began
 
     def _take_turn(
@@ -277,6 +282,7 @@ class Client(ABC):
 
         Raises:
             TooSoonError: on entry: the wait would exceed ``at_most``.
+            TooSlowError: on entry: the site's interval is longer than ``max_interval``.
             UrlError: on entry: the URL is invalid, or not HTTP or HTTPS.
             RuntimeError: on entry: the client is closed.
         """
@@ -286,6 +292,7 @@ class Client(ABC):
         """Return when the next turn is due, without waiting and without taking it.
 
         Raises:
+            TooSlowError: the site's interval is longer than ``max_interval``.
             UrlError: the URL is invalid, or not HTTP or HTTPS.
         """
         site = self._get_site(url, agent)
