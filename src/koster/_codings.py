@@ -8,10 +8,17 @@ from __future__ import annotations
 
 import zlib
 
+from ._charsets import is_utf8
+
+try:
+    import brotli  # type: ignore[import-untyped]
+except ModuleNotFoundError:  # only the extra http has it
+    brotli = None
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Protocol, TypeAlias
+    from collections.abc import Callable
+    from typing import Any, Protocol
 
     class Decoder(Protocol):
         """Decodes a body chunk by chunk."""
@@ -27,15 +34,16 @@ if TYPE_CHECKING:
         def feed(self, chunk: bytes, limit: int) -> bytes:
             """Decode a chunk, to at most ``limit`` bytes."""
 
-    #: What makes a decoder, by the name of its coding.
-    Decoders: TypeAlias = Mapping[str, Callable[[], Decoder]]
-
 
 class CodingError(Exception):
     """A body has an unsupported Content-Encoding."""
 
 
 _GZIP_MAGIC = b"\x1f\x8b"
+
+#: The maximum bytes that are decoded to find out whether a body is a stream of Brotli.
+_MAX_TRIED = 1 << 16
+
 
 #: Gzip members decoded per body: each one copies the rest of the input.
 _MAX_MEMBERS = 100
@@ -122,21 +130,72 @@ class _Deflate:
             return self._stream.decompress(start, limit)
 
 
+class _Brotli:
+    """br (RFC 7932), with the package brotli."""
+
+    def __init__(self) -> None:
+        self._stream: Any = brotli.Decompressor()
+
+    @property
+    def is_whole(self) -> bool:
+        return bool(self._stream.is_finished())
+
+    @property
+    def is_finished(self) -> bool:
+        return self.is_whole
+
+    def feed(self, chunk: bytes, limit: int) -> bytes:
+        if self.is_finished:
+            return b""
+        decoded = self._stream.process(chunk, output_buffer_limit=limit)
+        while len(decoded) < limit and not self._stream.can_accept_more_data():
+            more = self._stream.process(b"", output_buffer_limit=limit)
+            if not more:
+                break
+            decoded += more
+        return bytes(decoded)
+
+
 #: Decoders by coding (RFC 9110 §8.4.1.3: x-gzip is gzip).
-DECODERS: Decoders = {"gzip": _Gzip, "x-gzip": _Gzip, "deflate": _Deflate}
+DECODERS: dict[str, Callable[[], Decoder]] = {
+    "gzip": _Gzip,
+    "x-gzip": _Gzip,
+    "deflate": _Deflate,
+}
+if brotli is not None:
+    DECODERS["br"] = _Brotli
 
-#: What these decoders raise for invalid bodies.
-ERRORS = (zlib.error, CodingError)
+#: The Accept-Encoding header, and the codings supported.
+ACCEPTED = ", ".join(each for each in DECODERS if each != "x-gzip")
+CODINGS = frozenset({"identity", *DECODERS})
+
+#: What decoders raise for invalid bodies.
+ERRORS = (zlib.error, CodingError, *([] if brotli is None else [brotli.error]))
 
 
-def decoder_for(content_encoding: str, decoders: Decoders = DECODERS) -> Decoder:
+def decoder_for(content_encoding: str) -> Decoder:
     """Return the decoder for a Content-Encoding; unknown codings are passed through.
 
     Raises:
         CodingError: the header names several supported codings.
     """
     codings = (each.strip().lower() for each in content_encoding.split(","))
-    factories = [decoders[each] for each in codings if each in decoders]
+    factories = [DECODERS[each] for each in codings if each in DECODERS]
     if len(factories) > 1:
         raise CodingError(f"{len(factories)} content codings, only one is supported")
     return factories[0]() if factories else _Plain()
+
+
+def is_brotli(body: bytes) -> bool:
+    """Return whether bytes are a whole stream of Brotli with text; it has no magic number."""
+    if brotli is None:
+        return False
+    decoder = _Brotli()
+    try:
+        text = decoder.feed(body, _MAX_TRIED)
+    except brotli.error:
+        return False
+    if decoder.is_finished:
+        return bool(text) and is_utf8(text)
+    # The last character may be cut.
+    return len(text) >= _MAX_TRIED and is_utf8(text[:-4])

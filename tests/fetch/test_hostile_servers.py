@@ -36,8 +36,8 @@ from fetching import (
 from server import Answer, Site
 from support import HERE
 
+from koster._codings import decoder_for
 from koster.fetch import AsyncRobotsClient, Event, EventName, MockTransport, Reply, RobotsClient
-from koster.fetch._codings import decoder_for
 from koster.fetch._failures import kinds, to_failure
 
 pytestmark = pytest.mark.any_mode

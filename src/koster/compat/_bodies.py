@@ -5,17 +5,15 @@ from __future__ import annotations
 import http.client
 from typing import TYPE_CHECKING, Any
 
+from .._bodies import undecoded_failure
 from .._charsets import is_utf8
-from .._codings import DECODERS, ERRORS, decoder_for
-from ..access import coding_failure
+from .._codings import ERRORS, decoder_for
 from ._timed import read_up_to
 
 if TYPE_CHECKING:
     from email.message import Message
 
     from ._timed import Deadline
-
-_KNOWN = frozenset({"identity", *DECODERS})
 
 
 def read_body(response: Any, deadline: Deadline, limit: int) -> bytes:
@@ -52,7 +50,7 @@ def decode_body(content: bytes, headers: Message, limit: int) -> bytes:
         decoded, is_whole = content[:limit], True
     if not is_whole:
         raise http.client.IncompleteRead(decoded)
-    failure = coding_failure({"content-encoding": coding}, _KNOWN, decoded)
+    failure = undecoded_failure({"content-encoding": coding}, decoded)
     if failure is not None:
         raise http.client.HTTPException(failure.why)
     return decoded

@@ -1,7 +1,7 @@
 """One request and its response, for all HTTP libraries.
 
 A `Sender` sends requests with an HTTP library, and returns each response as `Received`, whose body
-is not yet read. `BodyReader` reads it, up to the size limit.
+is not yet read.
 """
 
 from __future__ import annotations
@@ -10,19 +10,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from .._charsets import is_utf8
-from ..access import (
-    MAX_BYTES,
-    Failure,
-    FailureKind,
-    Request,
-    Response,
-    coding_failure,
-    collect_headers,
-    compressed_failure,
-    wants_body,
-)
-from ._codings import ACCEPTED, CODINGS, decoder_for, is_brotli
+from .._bodies import BodyReader
+from .._codings import ACCEPTED
+from ..access import Failure, FailureKind, Request, Response, collect_headers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -35,9 +25,6 @@ if TYPE_CHECKING:
     Headers: TypeAlias = list[tuple[str, str]]
 
 Parts = TypeVar("Parts")
-
-#: Encoded bytes read of a body: a coding never doubles the size of the decoded bytes used.
-_MAX_ENCODED = 2 * MAX_BYTES
 
 #: Headers that belong to the fetch, with the way to set them, if there is one.
 _RESERVED = {
@@ -176,42 +163,14 @@ class CallersClient:
         """Do nothing."""
 
 
-class BodyReader:
-    """Decodes the body of a response, up to the size limit."""
+def reader_of(received: Received[Any]) -> BodyReader:
+    """Return the reader of a response's body."""
+    return BodyReader(received.status, collect_headers(received.headers), received.content)
 
-    def __init__(self, received: Received[Any]) -> None:
-        self._status = received.status
-        self._headers = collect_headers(received.headers)
-        self._may_be_of_proxy = received.may_be_of_proxy
-        self._body = bytearray()
-        self._received = 0
-        has_body = wants_body(self._status)
-        self.wants_body = has_body and received.content is None
-        coding = self._headers.get("content-encoding", "") if self.wants_body else ""
-        self._decoder = decoder_for(coding)
-        if has_body and received.content is not None:
-            self.feed(received.content)
 
-    def feed(self, chunk: bytes) -> bool:
-        """Decode a chunk of the body; return whether no more is needed."""
-        self._received += len(chunk)
-        self._body += self._decoder.feed(chunk, MAX_BYTES + 1 - len(self._body))
-        return (
-            len(self._body) > MAX_BYTES
-            or self._received > _MAX_ENCODED
-            or self._decoder.is_finished
-        )
-
-    def result(self) -> Response | Failure:
-        """Return the response, or why its body is invalid."""
-        if self._status == 407 and self._may_be_of_proxy:
-            # A 4xx of the site would allow everything.
-            return Failure(FailureKind.PROXY, "proxy failed: 407 Proxy Authentication Required")
-        raw, is_whole = bytes(self._body[:MAX_BYTES]), len(self._body) <= MAX_BYTES
-        # An empty body has no encoded stream: 204, or an empty file.
-        if is_whole and self._received and not self._decoder.is_whole:
-            return Failure(FailureKind.ENCODING, "truncated response body")
-        failure = coding_failure(self._headers, CODINGS, raw)
-        if failure is None and not is_utf8(raw) and is_brotli(raw):
-            failure = compressed_failure("Brotli")
-        return failure or Response(self._status, self._headers, raw, is_whole)
+def answer_of(received: Received[Any], reading: BodyReader) -> Response | Failure:
+    """Return the response after its body was read, or why it cannot be used."""
+    if received.status == 407 and received.may_be_of_proxy:
+        # A 4xx of the site would allow everything.
+        return Failure(FailureKind.PROXY, "proxy failed: 407 Proxy Authentication Required")
+    return reading.result()

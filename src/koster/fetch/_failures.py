@@ -8,8 +8,8 @@ import socket
 import ssl
 from typing import TYPE_CHECKING, TypeAlias
 
+from .. import _codings
 from ..access import Failure, FailureKind
-from . import _codings
 from .guard import RefusedAddressError
 
 try:

@@ -20,7 +20,7 @@ from ..dialects import RFC9309
 from ..politeness import Limits, Longer
 from ._arguments import DEFAULT_AT_ONCE, NetworkSettings, check_arguments
 from ._async.client import Client
-from ._exchange import BodyReader
+from ._exchange import answer_of, reader_of
 from ._failures import through, to_failure
 from ._state import ClientState, utc_now
 from .pace import Pacer, pacer_for
@@ -259,13 +259,13 @@ class AsyncRobotsClient(Client):
             with anyio.fail_after(max(until - time.monotonic(), 0)):
                 headers = state.headers_for(request)
                 async with sender.send(request.url, headers) as received:
-                    reading = BodyReader(received)
+                    reading = reader_of(received)
                     if reading.wants_body:
                         async with aclosing(received.parts) as chunks:
                             async for chunk in chunks:
                                 if reading.feed(chunk):
                                     break
-            found = reading.result()
+            found = answer_of(received, reading)
         except sender.errors as error:
             found = to_failure(error, state.timeout, sender.kinds)
         if isinstance(found, Failure):

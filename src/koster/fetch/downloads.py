@@ -7,12 +7,11 @@ import time
 from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING, Any
 
-from .._codings import CodingError
+from .._codings import ACCEPTED, CodingError, decoder_for
 from ..access import MAX_REDIRECTS, collect_headers, status_phrase, wants_body
 from ..errors import UnreadableError, UrlError
 from ..origins import redirect_target
 from ._arguments import NetworkSettings, validate_timeout, validate_user_agent
-from ._codings import ACCEPTED, decoder_for
 from ._deadline import Deadline
 from ._failures import through, to_failure
 from ._hosts import to_ascii

@@ -18,7 +18,7 @@ from ..dialects import RFC9309
 from ..politeness import Limits, Longer
 from ._arguments import DEFAULT_AT_ONCE, NetworkSettings, check_arguments
 from ._deadline import Deadline
-from ._exchange import BodyReader
+from ._exchange import answer_of, reader_of
 from ._failures import through, to_failure
 from ._state import ClientState, utc_now
 from ._sync.client import Client
@@ -230,13 +230,13 @@ class RobotsClient(Client):
             try:
                 headers = state.headers_for(request)
                 with sender.send(request.url, headers, deadline.check()) as received:
-                    reading = BodyReader(received)
+                    reading = reader_of(received)
                     for chunk in received.parts if reading.wants_body else ():
                         if reading.feed(chunk):
                             break
                         # Other libraries limit only each single read.
                         deadline.check()
-                found = reading.result()
+                found = answer_of(received, reading)
             except sender.errors as error:
                 found = to_failure(error, state.timeout, sender.kinds)
         if isinstance(found, Failure):

@@ -23,6 +23,8 @@ from scrapy.utils.asyncio import call_later
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from twisted.internet.defer import CancelledError, Deferred
 
+from ..._bodies import BodyReader
+from ..._codings import ERRORS as CODING_ERRORS
 from ...access import (
     HTML_PAGE,
     MAX_BYTES,
@@ -32,11 +34,9 @@ from ...access import (
     Request,
     Response,
     Unreachable,
-    coding_failure,
     collect_headers,
     outcome_of,
     status_phrase,
-    wants_body,
 )
 from ...cache import MemoryCache, open_cache
 from ...cache.memory import LRUCache
@@ -317,7 +317,9 @@ class Fetcher:
         if is_of_proxy:
             why = f"proxy failed: {status_phrase(407)}"
             return _Answer(through(FailureKind.PROXY, why, proxy_of(request)), request, stored)
-        return _Answer(_to_result(response), request, stored)
+        # Scrapy's middleware has decoded the response, also one that was cut off.
+        raw = None if "cached" in response.flags else next(iter(request.meta[_DOWNLOADED]), None)
+        return _Answer(_to_result(raw or response, is_raw=raw is not None), request, stored)
 
     async def _download(self, request: scrapy.Request, fetch: _Fetch) -> Any:
         """Download a response, if the time is not over before: some handlers ignore its limit."""
@@ -358,6 +360,8 @@ class Fetcher:
                 "download_maxsize": 0,
                 "download_warnsize": 0,
                 _RECEIVED: 0,
+                # Retries have a shallow copy.
+                _DOWNLOADED: [],
                 _DEADLINE: fetch.deadline,
                 **({"dont_cache": True} if dont_cache else {}),
                 **meta,
@@ -389,11 +393,12 @@ class Fetcher:
             if request.meta[_RECEIVED] > MAX_BYTES:
                 raise StopDownload(fail=False)
 
-    def note_response(self, request: scrapy.Request) -> None:
-        """Note that a response came from the network, and the credentials of its proxy."""
+    def note_response(self, request: scrapy.Request, response: Any) -> None:
+        """Note a response from the network, as it arrived, and the credentials of its proxy."""
         self._credentials.note(request)
-        if _DEADLINE in request.meta:
-            request.meta[_DOWNLOADED] = True
+        if _DOWNLOADED in request.meta:
+            # Scrapy's middleware changes the headers of the response.
+            request.meta[_DOWNLOADED][:] = [response.copy()]
 
     def _count_cache_error(self, _origin: str, error: Exception) -> None:
         self._crawler.stats.inc_value(f"robotstxt/cache_exception_count/{type(error)}")
@@ -407,14 +412,21 @@ def _weight(outcome: Outcome) -> int:
     return 1000 + (len(outcome.robots.body) if outcome.robots is not None else 0)
 
 
-def _to_result(response: Any) -> Response | Failure:
-    """Return what a response of Scrapy is to `Access`."""
+def _to_result(response: Any, *, is_raw: bool) -> Response | Failure:
+    """Return what a response of Scrapy is to `Access`; ``is_raw``: its body is encoded."""
     pairs = [(name, each) for name, values in response.headers.items() for each in values]
     headers, flags = collect_headers(pairs), set(response.flags)
     if "dataloss" in flags:
         return Failure(FailureKind.NOT_HTTP, "invalid HTTP response: truncated response body")
-    # Scrapy removes the Content-Encoding of bodies that it decodes.
-    body = response.body if wants_body(response.status) else b""
-    failure = coding_failure(headers, {"identity"}, body)
     is_whole = "download_stopped" not in flags
-    return failure or Response(response.status, headers, body, is_whole)
+    try:
+        # Scrapy removes the Content-Encoding of bodies that it decodes.
+        reader = BodyReader(response.status, headers, None if is_raw else response.body)
+        if reader.wants_body:
+            reader.feed(response.body)
+    except CODING_ERRORS as error:
+        return Failure(FailureKind.ENCODING, f"response body cannot be decoded: {error}")
+    found = reader.result()
+    if is_whole or isinstance(found, Failure):
+        return found
+    return replace(found, is_whole=False)

@@ -201,9 +201,9 @@ class RobotsTxtMiddleware:
         """End all waiting; return how many requests waited."""
         return self._fetcher.stop() + self._slots.release(self._waiting.put_back)
 
-    def _after_response(self, request: Request) -> None:
+    def _after_response(self, request: Request, response: Any) -> None:
         """Restore the minimum delay, in case AutoThrottle, which runs before, has lowered it."""
-        self._fetcher.note_response(request)
+        self._fetcher.note_response(request, response)
         self._slots.restore(request.meta.get("download_slot", ""))
 
 
