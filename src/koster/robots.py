@@ -289,8 +289,8 @@ def _rules_of(body: bytes, dialect: Dialect, agent: str | tuple[str, ...]) -> Ru
 
 
 @cython.binding(True)
-def _new_rules(robots: RobotsTxt, agent: str | Sequence[str]) -> Rules:
-    return Rules(robots, agent)
+def _new_rules(robots: RobotsTxt, agent: str | Sequence[str]) -> None:
+    """Have the signature of `Rules`."""
 
 
 class Rules:
