@@ -337,7 +337,7 @@ class ClientState:
             EventName.PACE_WAITING,
             site.outcome.origin,
             {
-                "koster.agent": _agent_name(rules),
+                "koster.agent": agent_name(rules),
                 "koster.wait.seconds": seconds,
                 "koster.wait.queued": queued,
                 "koster.why": reason,
@@ -427,7 +427,7 @@ class ClientState:
         if site.outcome.robots is None:
             return
         rules = rules_for_data(site.outcome.robots, agent)
-        name = _agent_name(rules)
+        name = agent_name(rules)
         if name not in site.other_agents:
             if len(site.other_agents) >= _MAX_AGENTS_PER_SITE:
                 site.other_agents.clear()
@@ -440,7 +440,7 @@ class ClientState:
         if outcome.robots is None or Directive.COMMENT not in self.dialect.directives:
             return
         comments = rules.comments
-        key = f"{outcome.origin} {_agent_name(rules)}"
+        key = f"{outcome.origin} {agent_name(rules)}"
         file, emitted = hash(outcome.robots.body), self._emitted_comments.get(key)
         if emitted == file or (emitted is None and not comments):
             return
@@ -449,12 +449,12 @@ class ClientState:
             self.emitter.emit(
                 EventName.SITE_COMMENTS,
                 outcome.origin,
-                {"koster.agent": _agent_name(rules), "koster.comments": comments},
+                {"koster.agent": agent_name(rules), "koster.comments": comments},
             )
 
     def _has_changed(self, name: EventName, site: Site, rules: Rules, value: object) -> bool:
         """Store the value of an event for a site and a crawler; return whether it is a new one."""
-        key = f"{name} {site.outcome.origin} {_agent_name(rules)}"
+        key = f"{name} {site.outcome.origin} {agent_name(rules)}"
         before = self._last_values.get(key)
         self._last_values.put(key, value)
         return before != value
@@ -472,7 +472,7 @@ class ClientState:
             EventName.OUTSIDE_VISIT_TIME,
             site.outcome.origin,
             {
-                "koster.agent": _agent_name(rules),
+                "koster.agent": agent_name(rules),
                 "koster.visit.times": tuple(map(str, rules.visit_times)),
                 "koster.visit.next_open": next_open.isoformat(),
                 "koster.comments": rules.comments,
@@ -481,7 +481,7 @@ class ClientState:
         )
 
 
-def _agent_name(rules: Rules) -> str:
+def agent_name(rules: Rules) -> str:
     return rules.agent if isinstance(rules.agent, str) else ", ".join(rules.agent)
 
 

@@ -227,6 +227,14 @@ class AsyncRobotsClient(Client):
     async def _sleep(self, seconds: float) -> None:
         await anyio.sleep(seconds)
 
+    async def _call_pacer_shielded(self, name: str, *arguments: object) -> None:
+        method = getattr(self._pacer, name)
+        if isinstance(self._pacer, Pacer):
+            method(*arguments)
+            return
+        with anyio.CancelScope(shield=True):
+            await anyio.to_thread.run_sync(method, *arguments)
+
     async def _call_pacer(self, name: str, *arguments: object) -> Any:
         method = getattr(self._pacer, name)
         if isinstance(self._pacer, Pacer):

@@ -51,6 +51,10 @@ class EventName(enum.StrEnum):
     PACE_WAITING = "koster.pace.waiting"
     """A caller waits for its turn: ``koster.agent``, ``koster.wait.seconds`` (until the turn),
     ``koster.wait.queued`` (seconds that it waited for other callers before), ``koster.why``."""
+    PACE_BACK_OFF = "koster.pace.back_off"
+    """The answer to a page slowed the crawler down, or made it faster again: ``koster.agent``,
+    ``http.response.status_code``, ``koster.pace.interval`` (at least so many seconds between two
+    requests; 0: the site's own pace), ``koster.pace.retry_after`` (seconds), ``koster.why``."""
     PACE_FAILED = "koster.pace.failed"
     """The server of a `FleetPacer` failed, so this process paces only its own requests for a
     while: ``error.type``, ``error.message``."""
@@ -80,10 +84,14 @@ _WARNINGS = (
     *(EventName.CACHE_FAILED, EventName.PACE_FAILED, EventName.PACE_REPLACED),
     EventName.SITE_HTML,
 )
+_INFOS = (
+    *(EventName.SITE_COMMENTS, EventName.OUTSIDE_VISIT_TIME, EventName.PACE_WAITING),
+    EventName.PACE_BACK_OFF,
+)
 
 
 def _level_of(name: EventName, attributes: Mapping[str, Value]) -> int:
-    if name in (EventName.SITE_COMMENTS, EventName.OUTSIDE_VISIT_TIME, EventName.PACE_WAITING):
+    if name in _INFOS:
         return logging.INFO
     allows = name is EventName.SITE_UNREACHABLE and attributes["koster.policy"] == "allow"
     return logging.WARNING if allows or name in _WARNINGS else logging.DEBUG
@@ -99,6 +107,7 @@ _MESSAGES = {
     EventName.SITE_UNREACHABLE: "{origin} is unreachable ({why}): everything is {policy}ed",
     EventName.SITE_HTML: "{url_full} is an HTML page, not a robots.txt: everything is allowed",
     EventName.PACE_WAITING: "{origin}: {agent} waits {wait_seconds:.1f} s for its turn: {why}",
+    EventName.PACE_BACK_OFF: "{origin}: {agent} changes its pace: {why}",
     EventName.PACE_FAILED: "Redis failed: this process paces only its own requests for a while: "
     "{error_type}: {error_message}",
     EventName.PACE_REPLACED: "deleted the Redis key {pace_key!r}: it {why}",

@@ -10,14 +10,27 @@ Keys whose type or value no pacer writes are deleted, so that the fleet can cont
 from __future__ import annotations
 
 import math
+import os
 import random
+import secrets
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from .._moments import EPOCH, later
+from .._moments import later
 from ..cache.memory import LRUCache
 from ..errors import TooSlowError, missing
-from ..politeness import NO_LIMITS, RULE_OF_THUMB, Fetch, Limits, Pace, interval, next_request
+from ..politeness import NO_LIMITS, RULE_OF_THUMB, Limits, Pace, interval, next_request
+from ._back_off import BackOff
+from ._last_turn import (
+    FIELDS,
+    MAX_PAUSE,
+    MAX_SKEW,
+    LastTurn,
+    fields_of,
+    moment_of,
+    parse_last_turn,
+)
 from .events import EventEmitter, EventName
 from .pace import Pacer, validate_limits
 
@@ -35,10 +48,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ..robots import Rules
+    from ._back_off import PageAnswer
     from .events import OnEvent
-
-#: Maximum seconds between turns: a year. GCRA counts microseconds in floats, exact up to 2**53.
-_MAX_PAUSE = 365 * 24 * 60 * 60
 
 #: Seconds for which the duration of the last request is remembered.
 _LAST_TURN_TTL = 24 * 60 * 60
@@ -49,14 +60,18 @@ _MAX_JITTER = 0.02
 #: Seconds until a failed server is tried again.
 _RETRY_SECONDS = 10.0
 
-#: Seconds by which a turn may be in the future: workers read the clock one after another.
-_MAX_SKEW = 60
+#: Minimum seconds after which a worker asks again while another turn holds the next one back.
+_MIN_POLL = 0.01
 
 #: Wrong keys replaced per call. If more are wrong, another program writes them.
 _MAX_REPLACEMENTS = 3
 
 #: Wrong keys remembered, to report each one once.
 _MAX_REPORTED = 1000
+
+
+#: Times that an answer is recorded again because another worker wrote at the same moment.
+_MAX_CONFLICTS = 10
 
 
 class _WrongKeyError(Exception):
@@ -110,6 +125,8 @@ class FleetPacer:
         self._default = default
         self._prefix = prefix
         self._emitter = EventEmitter(on_event)
+        #: Tells the turns of this pacer from those of others.
+        self._id = secrets.token_hex(8)
         self._local = Pacer(default, limits=limits)
         self._local_until = -math.inf
         #: Whether the server has failed, and not worked since.
@@ -128,14 +145,35 @@ class FleetPacer:
         Raises:
             TooSlowError: the site's interval is longer than the limits accept.
         """
+        return self._turn(key, rules, now, 0)
+
+    def begin(self, key: str, rules: Rules, now: datetime, token: int) -> float:
+        """Take the turn like `turn`, and hold the next one back until `sent`.
+
+        ``token`` stands for this turn. After 60 seconds its request counts as sent.
+        """
+        return self._turn(key, rules, now, token)
+
+    def sent(self, key: str, token: int, now: datetime) -> None:
+        """Record that the request of a turn was sent now: the interval counts from here."""
+        if self._local.move_start(key, token, now):
+            self._call_server(key, self._move_start, token)
+
+    def _turn(self, key: str, rules: Rules, now: datetime, token: int) -> float:
         # This process's own turns count even if the server has lost them.
         seconds_left = (self._local.next_request(key, rules, now) - now).total_seconds()
         if seconds_left > 0:
             return _with_jitter(seconds_left)
-        seconds: float | None = self._call_server(key, self._take_turn, rules, now)
-        if seconds is None or seconds == 0:
+        seconds: float | None = self._call_server(key, self._take_turn, rules, now, token)
+        if seconds is not None and seconds > 0:
+            return _with_jitter(seconds)
+        if not token:
             return self._local.turn(key, rules, now)
-        return _with_jitter(seconds)
+        seconds = self._local.begin(key, rules, now, token)
+        if seconds > 0:
+            # Another thread was faster: the server must not wait for this turn.
+            self._call_server(key, self._move_start, token)
+        return seconds
 
     def next_request(self, key: str, rules: Rules, now: datetime) -> datetime:
         """Return when the next turn is due, without taking it.
@@ -155,6 +193,19 @@ class FleetPacer:
         """
         self._local.took(key, seconds)
         self._call_server(key, self._record_seconds, seconds)
+
+    def answered(self, key: str, rules: Rules, now: datetime, answer: PageAnswer) -> BackOff | None:
+        """Record the answer to a page; return the back-off if it changed the pace.
+
+        All processes slow down together; see `Pacer.answered`.
+        """
+        local = self._local.answered(key, rules, now, answer)
+        changed: BackOff | bool | None = self._call_server(
+            key, self._record_answer, rules, now, answer
+        )
+        if changed is None:
+            return local
+        return changed if isinstance(changed, BackOff) else None
 
     def why(self, key: str, rules: Rules, due: datetime) -> str:
         """Return why the next turn is due at a moment, as a part of a sentence."""
@@ -229,22 +280,69 @@ class FleetPacer:
     def _emit(self, name: EventName, key: str, attributes: dict[str, str]) -> None:
         self._emitter.emit(name, key.partition(" ")[0], attributes)
 
-    def _take_turn(self, key: str, rules: Rules, now: datetime) -> float:
+    def _take_turn(self, key: str, rules: Rules, now: datetime, token: int) -> float:
         """Take the turn on the server and return 0, or return the seconds that are left."""
         stamp = self._clock.now()
         seconds_left = self._seconds_left(key, rules, stamp)
         if seconds_left > 0:
             return seconds_left
-        seconds = min(interval(rules, now, 0.0, self._default, self._limits), _MAX_PAUSE)
+        seconds = min(interval(rules, now, 0.0, self._default, self._limits), MAX_PAUSE)
         millis = math.ceil(seconds * 1000)
         if millis > 0:
             # One key per interval: after a change of the file, the old interval no longer applies.
             seconds_left = self._acquire_turn(self._name(key, f"turn {millis}"), millis, stamp)
             if seconds_left > 0:
                 return seconds_left
-        self._write(self._name(key, "last"), {"began": stamp, "seconds": 0})
-        self._redis.expire(self._name(key, "last"), _LAST_TURN_TTL + millis // 1000)
+        name = self._name(key, "last")
+        opened = {"token": self._mark(token), "open": 1 if token else 0}
+        self._write(name, {"began": stamp, "given": stamp, "seconds": 0, **opened})
+        self._redis.expire(name, _LAST_TURN_TTL + millis // 1000)
         return 0.0
+
+    def _mark(self, token: int) -> str:
+        """Return what stands for a turn of this process; empty for one without a token."""
+        return f"{self._id} {os.getpid()} {token}" if token else ""
+
+    def _move_start(self, key: str, token: int) -> None:
+        """Let the interval count from now."""
+        stamp = self._clock.now()
+        if self._last(key, stamp).token == self._mark(token):
+            self._write(self._name(key, "last"), {"began": stamp, "open": 0})
+
+    def _record_answer(
+        self, key: str, rules: Rules, now: datetime, answer: PageAnswer
+    ) -> BackOff | bool:
+        """Record an answer; return the back-off if it changed, else False."""
+        name = self._name(key, "last")
+        pipe: Any
+        for _ in range(_MAX_CONFLICTS):
+            with self._redis.pipeline() as pipe:
+                pipe.watch(name)
+                stamp = self._clock.now()
+                last = self._last(key, stamp, pipe)
+                took = 0.0 if last.fetch is None else last.fetch.seconds
+                own = interval(rules, now, took, self._default, self._limits)
+                before = last.back_off
+                after = before.after(answer, own, last.given, stamp / 1000)
+                self._adopt(key, after, stamp)
+                if after is before:
+                    return False
+                pipe.multi()
+                pipe.hset(name, mapping=fields_of(after))
+                pause = max(min(own, MAX_PAUSE), after.until - stamp / 1000)
+                pipe.expire(name, _LAST_TURN_TTL + math.ceil(pause))
+                try:
+                    pipe.execute()
+                except redis.WatchError:
+                    continue
+            has_changed = (before.interval, before.until) != (after.interval, after.until)
+            return after if has_changed else False
+        return False
+
+    def _adopt(self, key: str, back_off: BackOff, stamp: int) -> None:
+        """Let this process know the back-off of all processes."""
+        until = time.monotonic() + back_off.until - stamp / 1000
+        self._local.adopt(key, replace(back_off, until=until))
 
     def _acquire_turn(self, name: str, millis: int, stamp: int) -> float:
         """Take the turn of a key atomically and return 0, or return the seconds that are left.
@@ -253,12 +351,12 @@ class FleetPacer:
             _WrongKeyError: the key has a wrong type, or sets a longer wait than GCRA would.
         """
         seconds_left = self._try_turn(name, millis, stamp)
-        if 0 <= seconds_left <= millis / 1000 + _MAX_SKEW:
+        if 0 <= seconds_left <= millis / 1000 + MAX_SKEW:
             return seconds_left
         # Another worker may just have replaced the key: report it only if it is wrong twice.
         fields = self._redis.hgetall(name)
         seconds_left = self._try_turn(name, millis, stamp)
-        if 0 <= seconds_left <= millis / 1000 + _MAX_SKEW:
+        if 0 <= seconds_left <= millis / 1000 + MAX_SKEW:
             return seconds_left
         raise _WrongKeyError(
             name,
@@ -290,15 +388,22 @@ class FleetPacer:
     def _seconds_left(self, key: str, rules: Rules, stamp: int | None = None) -> float:
         """Return the seconds until the next turn, according to the last one."""
         stamp = self._clock.now() if stamp is None else stamp
-        now = _moment(stamp)
-        due = next_request(rules, self._last(key, stamp), now, self._default, self._limits)
+        now = moment_of(stamp)
+        last = self._last(key, stamp)
+        self._adopt(key, last.back_off, stamp)
+        earliest = max(now, moment_of(round(last.back_off.until * 1000)))
+        if last.fetch is not None:
+            earliest = max(earliest, later(last.fetch.began, last.back_off.interval))
+        due = next_request(rules, last.fetch, earliest, self._default, self._limits)
         self._limits.check(key, rules, due)
-        return (due - now).total_seconds()
+        seconds = (due - now).total_seconds()
+        # While a turn holds the next one back, the other workers ask again later.
+        return max(seconds, _MIN_POLL) if seconds and last.is_open else seconds
 
     def _record_seconds(self, key: str, seconds: float) -> None:
         name = self._name(key, "last")
         if self._redis.exists(name):
-            self._write(name, {"seconds": str(min(seconds, _MAX_PAUSE))})
+            self._write(name, {"seconds": str(min(seconds, MAX_PAUSE))})
 
     def _write(self, name: str, fields: Any) -> None:
         """Write fields of a key.
@@ -311,29 +416,26 @@ class FleetPacer:
         except redis.ResponseError as error:
             raise _to_wrong_key_error(error, name) from error
 
-    def _last(self, key: str, stamp: int) -> Fetch | None:
-        """Return the last turn, or None.
+    def _last(self, key: str, stamp: int, client: Any = None) -> LastTurn:
+        """Return the last turn and the back-off.
 
         Raises:
             _WrongKeyError: the key has a wrong type or value.
         """
         name = self._name(key, "last")
 
-        def read_fields(client: Any) -> tuple[Any, Any]:
-            began, seconds = client.hmget(name, ["began", "seconds"])
-            return began, seconds
+        def read_fields(client: Any) -> list[Any]:
+            fields: list[Any] = client.hmget(name, FIELDS)
+            return fields
 
         try:
-            began, seconds = read_fields(self._redis)
+            fields = read_fields(client or self._redis)
         except redis.ResponseError as error:
             raise _to_wrong_key_error(error, name) from error
-        if began is None:
-            return None
-        last = _parse_last_turn(began, seconds, stamp)
+        last = parse_last_turn(fields, stamp)
         if last is None:
             why = "has an invalid value"
-            wrong = began, seconds
-            raise _WrongKeyError(name, why, lambda client: read_fields(client) == wrong)
+            raise _WrongKeyError(name, why, lambda client: read_fields(client) == fields)
         return last
 
     def _name(self, key: str, what: str) -> str:
@@ -352,21 +454,6 @@ def _is_hash(client: redis.Redis, name: str) -> bool:
     return kind in (b"hash", "hash", b"none", "none")
 
 
-def _parse_last_turn(began: Any, seconds: Any, stamp: int) -> Fetch | None:
-    """Return the last turn from its fields, or None if they are invalid."""
-    try:
-        millis, took = int(began), float(seconds)
-    except (ValueError, TypeError):
-        return None
-    if not 0 <= millis <= stamp + _MAX_SKEW * 1000 or not 0 <= took <= _MAX_PAUSE:
-        return None
-    return Fetch(_moment(min(millis, stamp)), took)
-
-
 def _with_jitter(seconds: float) -> float:
     """Add a random delay, so that no worker is always first."""
     return seconds + random.uniform(0, min(_MAX_JITTER, seconds / 10))  # noqa: S311 - not a secret
-
-
-def _moment(millis: int) -> datetime:
-    return later(EPOCH, millis / 1000)

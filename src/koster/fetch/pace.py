@@ -2,6 +2,9 @@
 
 `koster.politeness` computes the schedule; this module remembers the last turns. Intervals use the
 monotonic clock, windows of the day the time that the caller passes.
+
+The interval runs from the moment when a turn is given (`Pacer.turn`), or from the moment when its
+request was sent: `Pacer.begin` holds the next turn back until `Pacer.sent`.
 """
 
 from __future__ import annotations
@@ -26,15 +29,23 @@ from ..politeness import (
     validate_seconds,
     why,
 )
+from ._back_off import MEMORY, BackOff
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
     from ..robots import Rules
+    from ._back_off import PageAnswer
 
 #: Seconds after which a waiting client checks again: windows and clocks may change.
 MAX_SLEEP = 60.0
+
+#: Maximum seconds for which a turn holds the next one back: its request counts as sent then.
+MAX_OPEN = 60.0
+
+#: Minimum seconds after which a caller asks again while another turn holds the next one back.
+_MIN_POLL = 0.01
 
 #: Turns remembered before expired ones are discarded.
 _MAX_TURNS = 10_000
@@ -46,7 +57,10 @@ _CLOCK_TOLERANCE = 0.001
 
 
 class PaceKeeper(Protocol):
-    """Paces requests by key (an origin and an agent). Must be thread-safe."""
+    """Paces requests by key (an origin and an agent). Must be thread-safe.
+
+    A caller's own pacer needs `turn`, `next_request` and `took` only.
+    """
 
     def turn(self, key: str, rules: Rules, now: datetime) -> float:
         """Take the turn and return 0, or return the seconds after which to try again."""
@@ -57,18 +71,34 @@ class PaceKeeper(Protocol):
     def took(self, key: str, seconds: float) -> None:
         """Record how many seconds the request of the last turn took."""
 
+    def begin(self, key: str, rules: Rules, now: datetime, token: int) -> float:
+        """Take the turn like `turn`, and hold the next one back until `sent`."""
+
+    def sent(self, key: str, token: int, now: datetime) -> None:
+        """Record that the request of a turn was sent now: the interval counts from here."""
+
+    def answered(self, key: str, rules: Rules, now: datetime, answer: PageAnswer) -> BackOff | None:
+        """Record the answer to a page; return the back-off if it changed the pace."""
+
     def why(self, key: str, rules: Rules, due: datetime) -> str:
         """Return why the next turn is due at a moment, as a part of a sentence."""
 
 
 @dataclass(slots=True)
 class _Turn:
-    """A turn: ``began`` on the monotonic clock, ``moment`` on the wall clock."""
+    """A turn: ``began`` and ``given`` on the monotonic clock, ``moment`` on the wall clock.
+
+    It is ``given`` once; the interval counts from ``began``. An open turn, with a ``token``, has
+    not been sent yet.
+    """
 
     began: float
     moment: datetime
     seconds: float
     interval: float
+    given: float
+    token: int = 0
+    is_open: bool = False
 
 
 def pacer_for(
@@ -95,7 +125,8 @@ def pacer_for(
                 "pacer must be a koster.fetch.Pacer or FleetPacer, or have their methods, "
                 f"not {type(pacer).__name__}"
             )
-    return pacer if hasattr(pacer, "why") else _SimplePacer(pacer)
+    is_complete = all(hasattr(pacer, name) for name in ("begin", "sent", "answered", "why"))
+    return pacer if is_complete else _SimplePacer(pacer)
 
 
 def too_soon_error(key: str, moment: datetime, reason: str) -> TooSoonError:
@@ -122,6 +153,23 @@ class _SimplePacer:
         self.next_request = pacer.next_request
         self.took = pacer.took
 
+    def begin(self, key: str, rules: Rules, now: datetime, _token: int) -> float:
+        """Take the turn: its interval counts from here."""
+        return self.turn(key, rules, now)
+
+    def sent(self, key: str, token: int, now: datetime) -> None:
+        """Record nothing."""
+
+    def answered(self, *_: object) -> BackOff | None:
+        """Raise an error: the pacer cannot slow down.
+
+        Raises:
+            TypeError: always.
+        """
+        raise TypeError(
+            "this pacer cannot slow down: it has no method answered, as koster.fetch.Pacer has"
+        )
+
     def why(self, _key: str, rules: Rules, due: datetime) -> str:
         """Return why the next turn is due at a moment: what the site says."""
         return why(rules, due)
@@ -146,6 +194,7 @@ class Pacer:
         self._limits = validate_limits(limits)
         self._monotonic = monotonic
         self._turns: dict[str, _Turn] = {}
+        self._back_offs: dict[str, BackOff] = {}
         self._limit = _MAX_TURNS
         # Held for two steps only, and never while something else is waited for.
         self._lock = threading.RLock()
@@ -166,8 +215,10 @@ class Pacer:
         last = self._turns.get(key)
         due = self._due(key, last, rules, now)
         if due > now:
-            return (due - now).total_seconds()
-        turn = _Turn(self._monotonic(), now, 0.0, self._interval(rules, now))
+            seconds = (due - now).total_seconds()
+            return max(seconds, _MIN_POLL) if last is not None and last.is_open else seconds
+        given = self._monotonic()
+        turn = _Turn(given, now, 0.0, self._interval(rules, now), given)
         with self._lock:
             is_taken = self._turns.get(key) is not last
             if not is_taken:
@@ -186,6 +237,36 @@ class Pacer:
         """
         return self._due(key, self._turns.get(key), rules, now)
 
+    def begin(self, key: str, rules: Rules, now: datetime, token: int) -> float:
+        """Take the turn like `turn`, and hold the next one back until `sent`.
+
+        ``token`` stands for this turn. After `MAX_OPEN` seconds its request counts as sent.
+        """
+        seconds = self.turn(key, rules, now)
+        if not seconds:
+            turn = self._turns.get(key)
+            if turn is not None:
+                turn.token = token
+                turn.is_open = True
+        return seconds
+
+    def sent(self, key: str, token: int, now: datetime) -> None:
+        """Record that the request of a turn was sent now: the interval counts from here.
+
+        A turn that was not given, or is not the last one any more, changes nothing.
+        """
+        self.move_start(key, token, now)
+
+    def move_start(self, key: str, token: int, now: datetime) -> bool:
+        """Do what `sent` does; return whether the turn is the last one."""
+        turn = self._turns.get(key)
+        if turn is None or turn.token != token:
+            return False
+        turn.began = self._monotonic()
+        turn.moment = now
+        turn.is_open = False
+        return True
+
     def took(self, key: str, seconds: float) -> None:
         """Record how many seconds the request of the last turn took.
 
@@ -197,8 +278,39 @@ class Pacer:
         if turn is not None:
             turn.seconds = seconds
 
-    def why(self, key: str, rules: Rules, due: datetime) -> str:  # noqa: ARG002
+    def answered(self, key: str, rules: Rules, now: datetime, answer: PageAnswer) -> BackOff | None:
+        """Record the answer to a page; return the back-off if it changed the pace.
+
+        429 and 503 slow down the requests of a key: until the end of Retry-After, or by doubling
+        the interval, up to 300 seconds. Ten good answers halve it again.
+        """
+        turn = self._turns.get(key)
+        given, took = (0.0, 0.0) if turn is None else (turn.given, turn.seconds)
+        own = interval(rules, now, took, self._default, self._limits)
+        with self._lock:
+            before = self._back_offs.get(key, BackOff())
+            after = before.after(answer, own, given, self._monotonic())
+            if after is not before:
+                self.adopt(key, after)
+        has_changed = (before.interval, before.until) != (after.interval, after.until)
+        return after if has_changed else None
+
+    def adopt(self, key: str, back_off: BackOff) -> None:
+        """Use a back-off, whose ``until`` is on the clock of this pacer."""
+        if back_off.interval or back_off.until > self._monotonic():
+            self._back_offs[key] = back_off
+            if len(self._back_offs) > self._limit:
+                self._discard_expired()
+        else:
+            self._back_offs.pop(key, None)
+
+    def why(self, key: str, rules: Rules, due: datetime) -> str:
         """Return why the next turn is due at a moment, as a part of a sentence."""
+        back_off = self._back_offs.get(key)
+        if back_off is not None:
+            reason = back_off.why(self._interval(rules, due), self._monotonic())
+            if reason:
+                return reason
         return why(rules, due, self._default, self._limits)
 
     def _interval(self, rules: Rules, now: datetime) -> float:
@@ -207,20 +319,46 @@ class Pacer:
     def _due(self, key: str, turn: _Turn | None, rules: Rules, now: datetime) -> datetime:
         last = None
         if turn is not None:
-            elapsed = self._monotonic() - turn.began
-            wall_clock = (now - turn.moment).total_seconds()
-            was_clock_set = abs(wall_clock - elapsed) > _CLOCK_TOLERANCE
-            last = Fetch(later(now, -elapsed) if was_clock_set else turn.moment, turn.seconds)
-        due = next_request(rules, last, now, self._default, self._limits)
+            last = self._last_fetch(turn, now)
+        earliest = now
+        if self._back_offs:
+            earliest = self._after_back_off(key, last, now)
+        due = next_request(rules, last, earliest, self._default, self._limits)
         if self._limits is not NO_LIMITS:
             self._limits.check(key, rules, due)
         return due
 
+    def _last_fetch(self, turn: _Turn, now: datetime) -> Fetch:
+        """Return the last request; one that was not sent yet begins now."""
+        elapsed = self._monotonic() - turn.began
+        moment = turn.moment
+        if turn.is_open:
+            if elapsed < MAX_OPEN:
+                return Fetch(now, turn.seconds)
+            elapsed -= MAX_OPEN
+            moment = later(moment, MAX_OPEN)
+        wall_clock = (now - moment).total_seconds()
+        was_clock_set = abs(wall_clock - elapsed) > _CLOCK_TOLERANCE
+        return Fetch(later(now, -elapsed) if was_clock_set else moment, turn.seconds)
+
+    def _after_back_off(self, key: str, last: Fetch | None, now: datetime) -> datetime:
+        """Return the first moment that the back-off of a key permits, ``now`` or later."""
+        back_off = self._back_offs.get(key)
+        if back_off is None:
+            return now
+        moment = max(now, later(now, back_off.until - self._monotonic()))
+        return moment if last is None else max(moment, later(last.began, back_off.interval))
+
     def _discard_expired(self) -> None:
         """Discard expired turns; if too few are, raise the limit: each call is O(n)."""
         now = self._monotonic()
+        for key, back_off in list(self._back_offs.items()):
+            last = self._turns.get(key)
+            is_old = last is None or now - last.began > MEMORY
+            if back_off.until < now and (is_old or not back_off.interval):
+                self._back_offs.pop(key, None)
         for key, turn in list(self._turns.items()):
             pause = max(turn.interval, self._default.interval(turn.seconds), _MIN_MEMORY)
-            if now - turn.began > pause:
+            if now - turn.began > pause + MAX_OPEN * turn.is_open and key not in self._back_offs:
                 self._turns.pop(key, None)
-        self._limit = max(_MAX_TURNS, 2 * len(self._turns))
+        self._limit = max(_MAX_TURNS, 2 * len(self._turns), 2 * len(self._back_offs))

@@ -203,6 +203,9 @@ class RobotsClient(Client):
         if self._closing.wait(seconds):
             raise RuntimeError("the client is closed")
 
+    def _call_pacer_shielded(self, name: str, *arguments: object) -> None:
+        getattr(self._pacer, name)(*arguments)
+
     def _call_pacer(self, name: str, *arguments: object) -> Any:
         return getattr(self._pacer, name)(*arguments)
 

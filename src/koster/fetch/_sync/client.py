@@ -11,13 +11,17 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from functools import partial
+from itertools import count
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..._asking import allowed_as_browsers_read
 from ...access import Request
+from ...errors import TooSlowError, TooSoonError
 from ...origins import origin_of
+from .._back_off import page_answer
 from .._hosts import to_ascii
-from .._state import ClientState, site_key
+from .._state import ClientState, agent_name, site_key
+from ..events import EventName
 from ..pace import MAX_SLEEP, too_soon_error
 
 if TYPE_CHECKING:
@@ -39,6 +43,10 @@ if TYPE_CHECKING:
 
         def hold(self, name: str, until: float = math.inf) -> AbstractContextManager[bool]:
             """Hold a name's lock; False if it is not free before ``until`` (monotonic)."""
+
+
+#: Stand for turns: each turn of this process has another one.
+_TOKENS = count(1)
 
 
 class Turn:
@@ -64,14 +72,40 @@ class Turn:
         self._agent = agent
         self._at_most = at_most
         self._key = ""
+        self._token = 0
 
     @property
     def allowed(self) -> bool:
         """Whether the crawler may fetch the URL."""
         return self.decision.allowed
 
+    def sent(self) -> None:
+        """Let the interval to the next turn count from now: the request has been sent.
+
+        Without it, the interval counts from the end of the block. If a redirect sends another
+        request, call it again.
+        """
+        self._check_entered()
+        if self._key:
+            self._is_sent = True
+            self._client._record_sent(self._key, self._token)  # noqa: SLF001
+
+    def answered(self, response: object, retry_after: str | float | None = None) -> None:
+        """Record the answer to the page, so that 429 and 503 slow the crawler down.
+
+        See `Client.answered`.
+        """
+        self._check_entered()
+        self._client.answered(self._url, response, agent=self._agent, retry_after=retry_after)
+
+    def _check_entered(self) -> None:
+        if not self._token:
+            raise RuntimeError("use the turn in a with statement")
+
     def __enter__(self) -> Self:
         self._key = ""
+        self._token = next(_TOKENS)
+        self._is_sent = False
         self.waited = 0.0
         self.decision = self._client.decide(self._url, self._agent)
         if self.decision.allowed:
@@ -81,17 +115,31 @@ class Turn:
 
     def _wait(self) -> None:
         client, url, agent = self._client, self._url, self._agent
-        self.waited = client.wait(url, agent, at_most=self._at_most)
-        # The file may have expired during the wait.
-        self.decision = client.decide(url, agent)
+        site = client._get_site(url)  # noqa: SLF001 - of the same module
+        key = client._state.pace_key(site, agent)  # noqa: SLF001
+        try:
+            self.waited = client._wait(site, key, agent, self._at_most, self._token)  # noqa: SLF001
+            if client._cached_site(url) is not site:  # noqa: SLF001
+                # The file has expired during the wait.
+                self.decision = client.decide(url, agent)
+        except (TooSoonError, TooSlowError):
+            raise
+        except BaseException:
+            # Another caller may have its turn, whether or not this one got it.
+            client._record_sent(key, self._token)  # noqa: SLF001
+            raise
         if self.decision.allowed:
-            site = client._get_site(url)  # noqa: SLF001 - of the same module
-            self._key = client._state.pace_key(site, agent)  # noqa: SLF001
+            self._key = key
+        else:
+            client._record_sent(key, self._token)  # noqa: SLF001
 
     def __exit__(self, *_: object) -> None:
-        if self._key:
-            seconds = time.monotonic() - self._began
-            self._client._call_pacer("took", self._key, seconds)  # noqa: SLF001
+        if not self._key:
+            return
+        client, seconds = self._client, time.monotonic() - self._began
+        if not self._is_sent:
+            client._record_sent(self._key, self._token)  # noqa: SLF001
+        client._call_pacer_shielded("took", self._key, seconds)  # noqa: SLF001
 
 
 class Client(ABC):
@@ -230,31 +278,43 @@ class Client(ABC):
             UrlError: the URL is invalid, or not HTTP or HTTPS.
             RuntimeError: the client is closed.
         """
-        began = time.monotonic()
         site = self._get_site(url, agent)
+        return self._wait(site, self._state.pace_key(site, agent), agent, at_most, 0)
+
+    def _wait(
+        self,
+        site: Site,
+        key: str,
+        agent: str | Sequence[str] | None,
+        at_most: float | None,
+        token: int,
+    ) -> float:
+        """Wait as `wait` does; a turn with a token holds the next one back (see `Pacer.begin`)."""
+        began = time.monotonic()
         state = self._state
         state.emit_if_outside_visit_times(site, agent)
-        key, rules = state.pace_key(site, agent), state.rules(site, agent)
+        rules = state.rules(site, agent)
         until = math.inf if at_most is None else began + at_most
         queued_since = time.monotonic()
         with self._cancelled_on_close(), self._turn_locks.hold(key, until) as has_lock:
             queued = time.monotonic() - queued_since
             why = partial(self._pacer.why, key, rules)
             emit = partial(state.emit_waiting, site, rules, why, queued)
-            if not has_lock or not self._take_turn(key, rules, until, emit):
+            if not has_lock or not self._take_turn(key, rules, token, until, emit):
                 moment = self._call_pacer("next_request", key, rules, state.clock())
                 raise too_soon_error(key, moment, why(moment))
         return time.monotonic() - began
 
     def _take_turn(
-        self, key: str, rules: Rules, until: float, emit: Callable[[float], None]
+        self, key: str, rules: Rules, token: int, until: float, emit: Callable[[float], None]
     ) -> bool:
         """Take the turn when it is due; False if that is after ``until`` (monotonic).
 
         ``emit`` is called once with the seconds to wait, if any.
         """
+        name, rest = ("begin", (token,)) if token else ("turn", ())
         has_emitted = False
-        while (seconds := self._call_pacer("turn", key, rules, self._state.clock())) > 0:
+        while (seconds := self._call_pacer(name, key, rules, self._state.clock(), *rest)) > 0:
             if time.monotonic() + seconds > until:
                 return False
             if not has_emitted:
@@ -300,17 +360,72 @@ class Client(ABC):
         moment: datetime = self._call_pacer("next_request", key, rules, self._state.clock())
         return moment
 
-    def took(self, url: str, seconds: float, agent: str | Sequence[str] | None = None) -> None:
+    def took(
+        self,
+        url: str,
+        seconds: float,
+        agent: str | Sequence[str] | None = None,
+        *,
+        response: object = None,
+    ) -> None:
         """Record how many seconds the request of the last turn took.
 
         If a site sets no pace, the next turn depends on it (the rule of thumb).
 
+        Args:
+            url: A URL of the site.
+            seconds: The duration of the request.
+            agent: The crawler. Default: the client's ``agent``.
+            response: The answer to the page, or its status; see `answered`.
+
         Raises:
+            TypeError: ``response`` is something else.
             UrlError: the URL is invalid, or not HTTP or HTTPS.
             ValueError: ``seconds`` is not a finite number of at least 0.
         """
         site = self._get_site(url, agent)
         self._call_pacer("took", self._state.pace_key(site, agent), seconds)
+        if response is not None:
+            self.answered(url, response, agent)
+
+    def answered(
+        self,
+        url: str,
+        response: object,
+        agent: str | Sequence[str] | None = None,
+        *,
+        retry_after: str | float | None = None,
+    ) -> None:
+        """Record the answer to a page, so that 429 and 503 slow the crawler down.
+
+        The next turn waits until the end of Retry-After, at most a day; without the header, the
+        interval doubles, up to 300 seconds. After ten good answers it is halved, until the site's
+        own pace applies again. Statuses below 500 are good answers, other errors of a server are
+        neither. The event ``koster.pace.back_off`` says each change.
+
+        Args:
+            url: A URL of the site.
+            response: The response of httpx, httpx2, requests or aiohttp, or its status.
+            agent: The crawler. Default: the client's ``agent``.
+            retry_after: With a status, the value of the header: seconds or an HTTP date.
+
+        Raises:
+            TypeError: ``response`` is something else.
+            UrlError: the URL is invalid, or not HTTP or HTTPS.
+            ValueError: the status or ``retry_after`` is invalid.
+        """
+        state = self._state
+        answer = page_answer(response, retry_after, state.clock())
+        site = self._get_site(url, agent)
+        key, rules = state.pace_key(site, agent), state.rules(site, agent)
+        changed = self._call_pacer("answered", key, rules, state.clock(), answer)
+        if changed is not None:
+            attributes = {"koster.agent": agent_name(rules), **changed.attributes(answer)}
+            state.emitter.emit(EventName.PACE_BACK_OFF, site.outcome.origin, attributes)
+
+    def _record_sent(self, key: str, token: int) -> None:
+        """Record that a turn's request was sent, even if this task is cancelled."""
+        self._call_pacer_shielded("sent", key, token, self._state.clock())
 
     def _get_site(self, url: str, agent: str | Sequence[str] | None = None) -> Site:
         site = self._cached_site(url)
@@ -399,6 +514,10 @@ class Client(ABC):
     @abstractmethod
     def _send(self, request: Request, until: float) -> Response | Failure:
         """Send a request; the response must be complete before ``until`` (monotonic)."""
+
+    @abstractmethod
+    def _call_pacer_shielded(self, name: str, *arguments: object) -> None:
+        """Call a method of the pacer, even if the task is cancelled."""
 
     @abstractmethod
     def _call_pacer(self, name: str, *arguments: object) -> Any:
