@@ -30,7 +30,7 @@ import koster
 from koster._moments import FIRST, LAST
 from koster.cache import MemoryCache, RedisCache, SqliteCache
 from koster.cache.memory import LRUCache, memory_bytes
-from koster.cache.redis import _BoundedSocket
+from koster.cache.redis import Server, _BoundedSocket
 from koster.cache.resilient import ResilientCache
 from koster.cache.store import _FORMAT, decode_entry, encode_entry, key_prefix
 from koster.freshness import Hop
@@ -465,11 +465,9 @@ def test_deeply_nested_record_is_ignored() -> None:
 
 
 def test_unreachable_redis_is_an_error(unused: int) -> None:
-    with closing(RedisCache(f"redis://127.0.0.1:{unused}")) as cache:
+    for url in (f"redis://127.0.0.1:{unused}", "unix:///missing/redis.sock"):
         with pytest.raises(koster.CacheError, match="Redis"):
-            cache.get("a")
-        with pytest.raises(koster.CacheError, match="Redis"):
-            cache.put("a", ENTRY)
+            RedisCache(url)
 
 
 def test_redis_entries_expire_and_invalid_ones_are_ignored(redis_url: str) -> None:
@@ -479,20 +477,22 @@ def test_redis_entries_expire_and_invalid_ones_are_ignored(redis_url: str) -> No
         cache = RedisCache(client, prefix="ttl:")
         cache.put("a", ENTRY)
         assert 40 * 86400 - 60 < int(client.ttl("ttl:a")) <= 40 * 86400  # type: ignore[arg-type]
-        cache.close()
-        assert client.ping()
         client.set("ttl:b", "nonsense")
         assert cache.get("b") is None
         client.lpush("ttl:c", "x")
         assert cache.get("c") is None
         cache.put("c", ENTRY)
         assert cache.get("c") == ENTRY
+        cache.close()
+        assert client.ping()
+        with pytest.raises(koster.CacheError, match="closed"):
+            cache.get("c")
 
 
 def test_redis_answer_may_take_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
     monkeypatch.setattr("koster.cache.redis.time", SimpleNamespace(monotonic=lambda: now))
-    settings = RedisCache("redis://127.0.0.1:1")._server.client.get_connection_kwargs()
+    settings = Server("redis://127.0.0.1:1").client.get_connection_kwargs()
     assert (settings["socket_timeout"], settings["socket_connect_timeout"]) == (1, 1)
     one, other = socket.socketpair()
     with one, other:

@@ -198,16 +198,18 @@ def time_limit(seconds: float = 8) -> Iterator[None]:
 
 
 def test_attacked_cache_misses_or_raises_cache_error(attack: Answer, is_polite: bool) -> None:
-    with (
-        running(attack, is_polite=is_polite) as fake,
-        closing(RedisCache(fake.url)) as cache,
-        time_limit(),
-    ):
+    with running(attack, is_polite=is_polite) as fake, time_limit():
+        try:
+            cache = RedisCache(fake.url)
+        except koster.CacheError:
+            assert not is_polite
+            return
         for _ in range(2):
             with contextlib.suppress(koster.CacheError):
                 assert cache.get("a") is None
             with contextlib.suppress(koster.CacheError):
                 cache.put("a", ENTRY)
+        cache.close()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -230,7 +232,11 @@ def test_attacked_pacer_falls_back_to_local_pacing(attack: Answer, is_polite: bo
     events: list[Event] = []
     now = datetime.now(UTC)
     with running(attack, is_polite=is_polite) as fake, time_limit(15):
-        pacer = FleetPacer(fake.url, on_event=events.append)
+        try:
+            pacer = FleetPacer(fake.url, on_event=events.append)
+        except koster.CacheError:
+            assert not is_polite
+            return
         pacer.took(KEY, 1)
         assert pacer.turn(KEY, RULES, now) >= 0
         assert pacer.next_request(KEY, RULES, now) >= now
@@ -273,7 +279,7 @@ def test_entry_of_another_origin_is_ignored() -> None:
 
 def test_failed_handshake_is_repeated() -> None:
     """Otherwise commands would go to the wrong database."""
-    state = {"is_bad": True}
+    state = {"is_bad": False}
 
     def answer(connection: socket.socket, command: list[bytes]) -> None:
         if command[0] in HANDSHAKE and not (command[0] == b"HELLO" and state["is_bad"]):
@@ -285,6 +291,8 @@ def test_failed_handshake_is_repeated() -> None:
 
     with running(answer, is_polite=False) as fake:
         with closing(RedisCache(fake.url.replace("/0", "/7"))) as cache:
+            cache._server.client.connection_pool.disconnect()
+            state["is_bad"] = True
             with contextlib.suppress(koster.CacheError):
                 cache.get("a")
             state["is_bad"] = False

@@ -341,6 +341,7 @@ def test_failed_server_is_tried_again_after_ten_seconds(monkeypatch: pytest.Monk
         raise OSError("down")
 
     monkeypatch.setattr("koster.fetch.fleet.time", SimpleNamespace(monotonic=lambda: now))
+    monkeypatch.setattr("koster.cache.redis.Server.check", lambda self: None)
     pacer = FleetPacer("redis://127.0.0.1:1")
     pacer._clock.now = failing_now  # type: ignore[method-assign]
     for moment in (1000.0, 1009.9, 1010.0, 1019.9):
@@ -356,9 +357,10 @@ def test_fetch_durations_are_capped_at_a_year(pair: FleetPair) -> None:
     assert pair.events == []
 
 
-def test_unreachable_redis_falls_back_to_local_pacing(
-    unused: int, caplog: pytest.LogCaptureFixture
+def test_redis_that_is_lost_falls_back_to_local_pacing(
+    unused: int, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("koster.cache.redis.Server.check", lambda self: None)
     pacer = FleetPacer(f"redis://127.0.0.1:{unused}")
     assert pacer.turn("a", rules_with_delay(5), NOW) == 0
     assert 4.9 < pacer.turn("a", rules_with_delay(5), NOW) <= 5.1

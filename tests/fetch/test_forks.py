@@ -193,11 +193,11 @@ def test_fork_while_every_client_lock_is_held(site: Site, monkeypatch: pytest.Mo
 @pytest.mark.parametrize("make", [None, redis.ConnectionPool, redis.BlockingConnectionPool])
 def test_fork_while_every_redis_pool_lock_is_held(redis_url: str, make: Any) -> None:
     """Locks of the Redis client that koster creates for a URL, and of one that the caller passes."""
+    before = _connected_to(redis_url)
     server = redis_url if make is None else redis.Redis(connection_pool=make.from_url(redis_url))
     cache = RedisCache(server, prefix="fork:")
     fleet = FleetPacer(server, prefix=f"fork {make}:pace:")
     rules = koster.parse("User-agent: *\nCrawl-delay: 0.01").rules_for("FooBot")
-    before = _connected_to(redis_url)
 
     def work() -> set[tuple[str, int]]:
         cache.put("a", ENTRY)

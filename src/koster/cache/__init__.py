@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from ._locations import server_url
 from .memory import MemoryCache
 from .sqlite import SqliteCache
 from .store import Cache
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Cache", "MemoryCache", "RedisCache", "SqliteCache"]
 
-_SERVERS = ("redis://", "rediss://", "unix://")
-
 
 def open_cache(
     location: str | os.PathLike[str] | None, max_bytes: int | None = None
@@ -30,16 +29,16 @@ def open_cache(
 
     Raises:
         CacheError: the file cannot be opened, or the server does not respond.
-        ValueError: the URL is invalid.
+        ValueError: the location is empty, or an invalid URL.
     """
     if location is None:
         return None
-    if isinstance(location, str) and location.startswith(_SERVERS):
+    url = server_url(location)
+    if url is not None:
         from .redis import RedisCache  # noqa: PLC0415 - needs an extra
 
-        cache: RedisCache | SqliteCache = RedisCache(location)
-    else:
-        cache = SqliteCache(location, max_bytes)
+        return RedisCache(url)
+    cache = SqliteCache(location, max_bytes)
     try:
         cache.check()
     except BaseException:

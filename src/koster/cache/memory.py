@@ -7,6 +7,7 @@ from collections import OrderedDict, deque
 from contextlib import suppress
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from ..errors import CacheError
 from .forks import at_fork
 
 if TYPE_CHECKING:
@@ -125,6 +126,16 @@ class MemoryCache:
         if entries < 1 or max_bytes < 1:
             raise ValueError("entries and max_bytes must be at least 1")
         self._cache: LRUCache[str, Entry] = LRUCache(entries, max_bytes, memory_bytes)
+        self._is_closed = False
+
+    def check(self) -> None:
+        """Check that the cache is open.
+
+        Raises:
+            CacheError: it is closed.
+        """
+        if self._is_closed:
+            raise CacheError("the cache in memory is closed: create a new MemoryCache")
 
     def __len__(self) -> int:
         return len(self._cache)
@@ -138,7 +149,8 @@ class MemoryCache:
         self._cache.put(key, entry)
 
     def close(self) -> None:
-        """Remove all entries."""
+        """Remove all entries; no new client accepts the cache."""
+        self._is_closed = True
         self._cache.clear()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import threading
 import time
 import weakref
@@ -47,32 +48,40 @@ class RedisCache:
         prefix: The prefix of all keys.
 
     Raises:
-        TypeError: the client returns text.
+        CacheError: the server does not respond, or the database does not exist.
+        TypeError: the client is not a `redis.Redis`, or returns text.
+        ValueError: the URL is invalid.
     """
 
     def __init__(self, server: str | redis.Redis, prefix: str = "koster:") -> None:
         self._server = Server(server)
         self._prefix = prefix
+        self._is_closed = False
         if self._server.client.get_connection_kwargs().get("decode_responses"):
             raise TypeError("the Redis client must return bytes: set decode_responses=False")
+        self._server.check()
 
     def check(self) -> None:
         """Check that the server responds.
 
         Raises:
-            CacheError: it does not.
+            CacheError: it does not, or the cache is closed.
         """
-        try:
-            self._server.client.ping()
-        except Exception as error:  # as in `get`
-            raise self._to_cache_error(error) from error
+        self._check_open()
+        self._server.check()
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise CacheError("Redis: the cache is closed: create a new RedisCache")
 
     def get(self, key: str) -> Entry | None:
         """Return the entry of a key; None if it is missing or invalid.
 
         Raises:
-            CacheError: the server is down, or responds with an error or invalid data.
+            CacheError: the server is down, or responds with an error or invalid data; or the cache
+                is closed.
         """
+        self._check_open()
         try:
             return decode_entry(self._server.client.get(self._prefix + key))
         except redis.ResponseError as error:
@@ -80,8 +89,8 @@ class RedisCache:
                 # Another program's key: `put` overwrites it.
                 return None
             raise CacheError(f"Redis: {error}") from error
-        except Exception as error:  # redis-py does not define its errors for malformed responses
-            raise self._to_cache_error(error) from error
+        except Exception as error:
+            raise self._server.to_cache_error(error) from error
 
     def put(self, key: str, entry: Entry) -> None:
         """Store an entry.
@@ -90,17 +99,15 @@ class RedisCache:
             CacheError: as `get`.
         """
         record = encode_entry(entry)
+        self._check_open()
         try:
             self._server.client.set(self._prefix + key, record, ex=_TTL)
-        except Exception as error:  # as in `get`
-            raise self._to_cache_error(error) from error
-
-    def _to_cache_error(self, error: Exception) -> CacheError:
-        self._server.drop_connections(error)
-        return CacheError(f"Redis: {str(error) or type(error).__name__}")
+        except Exception as error:
+            raise self._server.to_cache_error(error) from error
 
     def close(self) -> None:
-        """Close the connections, unless the client is the caller's."""
+        """Close the connections, unless the client is the caller's; later calls raise."""
+        self._is_closed = True
         self._server.close()
 
 
@@ -110,24 +117,85 @@ def is_wrong_type(error: Exception) -> bool:
     return isinstance(error, redis.ResponseError) and "WRONGTYPE" in str(error)
 
 
+#: The packages whose frames say who raised an error.
+_OWN, _THEIRS = "koster", ("redis", "pyrate_limiter")
+
+
+def is_outage(error: Exception) -> bool:
+    """Return whether the server caused an error: it is down, or its response is invalid.
+
+    redis-py does not define its errors for malformed responses, so whatever its own code raises
+    counts. What koster's code raises, as a call with wrong arguments does, is a bug.
+    """
+    if isinstance(error, redis.DataError):
+        return False
+    if isinstance(error, (redis.RedisError, OSError)):
+        return True
+    raised_by = _OWN
+    traceback = error.__traceback__
+    while traceback is not None:
+        package = str(traceback.tb_frame.f_globals.get("__name__")).partition(".")[0]
+        raised_by = package if package in (_OWN, *_THEIRS) else raised_by
+        traceback = traceback.tb_next
+    return raised_by != _OWN
+
+
 class Server:
-    """A Redis server: a new client for its URL, or the caller's client."""
+    """A Redis server: a new client for its URL, or the caller's client.
+
+    Raises:
+        TypeError: it is neither a str nor a `redis.Redis`.
+        ValueError: the URL is invalid.
+    """
 
     def __init__(self, server: str | redis.Redis) -> None:
         self._owns_client = isinstance(server, str)
         self._sockets: weakref.WeakSet[_BoundedSocket] = weakref.WeakSet()
-        self.client = self._create_client(server) if isinstance(server, str) else server
+        if isinstance(server, str):
+            self.client = self._create_client(_checked_url(server))
+        else:
+            self.client = _checked_client(server)
         at_fork(in_child=self._reset_after_fork)
+
+    def check(self) -> None:
+        """Check that the server responds.
+
+        Raises:
+            CacheError: it does not, or has no such database.
+        """
+        try:
+            self.client.ping()
+        except Exception as error:
+            self.close()
+            raise self.to_cache_error(error) from error
+
+    def to_cache_error(self, error: Exception) -> Exception:
+        """Return the `CacheError` for an error of the server; any other error as it is."""
+        if not is_outage(error):
+            return error
+        self.drop_connections(error)
+        return CacheError(f"Redis: {str(error) or type(error).__name__}")
 
     def _create_client(self, url: str) -> redis.Redis:
         """Return a client without retries, with limits on time and bytes per response."""
-        client = redis.Redis.from_url(
-            url,
-            socket_timeout=_TIMEOUT,
-            socket_connect_timeout=_TIMEOUT,
-            retry=Retry(NoBackoff(), 0),
-        )
-        pool = client.connection_pool
+        try:
+            client = redis.Redis.from_url(
+                url,
+                socket_timeout=_TIMEOUT,
+                socket_connect_timeout=_TIMEOUT,
+                retry=Retry(NoBackoff(), 0),
+            )
+            pool = client.connection_pool
+            # Connects to nothing, but names options that do not exist.
+            pool.connection_class(**pool.connection_kwargs)
+        except TypeError as error:
+            raise ValueError(f"the URL of the Redis server: unknown option: {error}") from error
+        except ValueError:
+            # The original message may have a part of the password.
+            raise ValueError(
+                "invalid URL of a Redis server: write redis://user:password@host:6379/0, with "
+                "percent-encoded special characters in the password"
+            ) from None
         bases, members = (_BoundedConnection, pool.connection_class), {"sockets": self._sockets}
         pool.connection_class = type("BoundedConnection", bases, members)
         return client
@@ -156,6 +224,57 @@ class Server:
         """Close the connections, unless the client is the caller's."""
         if self._owns_client:
             self.client.close()
+
+
+def _checked_url(url: str) -> str:
+    """Return the URL of a server, with its scheme in lower case.
+
+    Raises:
+        ValueError: its scheme is none of a single server, or its database is not a number.
+    """
+    scheme, separator, rest = url.partition("://")
+    scheme = scheme.lower()
+    if "sentinel" in scheme:
+        raise ValueError(
+            f"{scheme}:// is not supported: pass the client "
+            "redis.sentinel.Sentinel([(host, port), …]).master_for(name)"
+        )
+    if "cluster" in scheme:
+        raise ValueError(f"{scheme}:// is not supported: {_NO_CLUSTER}")
+    if not separator or scheme not in ("redis", "rediss", "unix"):
+        raise ValueError("the URL of a Redis server begins with redis://, rediss:// or unix://")
+    # redis-py takes a database that is no number for database 0.
+    database = re.fullmatch(r"[^/?#]*/([^/?#]+)/?(?:[?#].*)?", rest)
+    if scheme != "unix" and database and not re.fullmatch("[0-9]+", database[1]):
+        raise ValueError(f"a Redis database is a number, such as /0, not {database[1]!r}")
+    return f"{scheme}://{rest}"
+
+
+_NO_CLUSTER = "a Redis Cluster cannot be used: pass a single server, or a master from Sentinel"
+
+
+def _checked_client(client: Any) -> redis.Redis:
+    """Return the caller's client.
+
+    Raises:
+        TypeError: it is not a `redis.Redis`.
+    """
+    kind = f"{type(client).__module__}.{type(client).__qualname__}"
+    if kind.startswith("redis.asyncio."):
+        raise TypeError(
+            f"a {kind} cannot be used: pass the server's URL, or a redis.Redis; "
+            "AsyncRobotsClient calls it in threads, so that the event loop does not wait"
+        )
+    if isinstance(client, (redis.RedisCluster, redis.client.Pipeline)):
+        reason = _NO_CLUSTER if isinstance(client, redis.RedisCluster) else "pass its client"
+        raise TypeError(f"a {kind} cannot be used: {reason}")
+    if isinstance(client, redis.ConnectionPool):
+        raise TypeError(f"a {kind} cannot be used: pass redis.Redis(connection_pool=pool)")
+    if not isinstance(client, redis.Redis):
+        raise TypeError(
+            f"server must be a URL such as redis://localhost:6379/0, or a redis.Redis, not {kind}"
+        )
+    return client
 
 
 def _replace_locks(thing: Any) -> None:

@@ -98,16 +98,21 @@ class SqliteCache:
         """Open the file.
 
         Raises:
-            CacheError: it cannot be opened or created, or is not a koster cache. A file that
-                another process has locked for the moment is no error.
+            CacheError: it cannot be opened or created, is not a koster cache, or was closed. A file
+                that another process has locked for the moment is no error.
         """
         with self._lock:
+            if self._unusable_because:
+                raise CacheError(
+                    f"the cache {self._path} {self._unusable_because}: create a new SqliteCache"
+                )
             try:
                 self._get_connection()
             except (sqlite3.Error, OSError, ValueError) as error:
                 code = getattr(error, "sqlite_errorcode", 0) & 0xFF
                 if code not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-                    raise CacheError(f"cannot open the cache {self._path}: {error}") from error
+                    reason = _why_not_opened(self._path) or error
+                    raise CacheError(f"cannot open the cache {self._path}: {reason}") from error
 
     def __repr__(self) -> str:
         return f"<SqliteCache {self._path}>"
@@ -240,6 +245,20 @@ class SqliteCache:
             connection.close()
             raise
         return connection
+
+
+def _why_not_opened(path: str) -> str:
+    """Return why a file cannot be opened, where the file system says more than SQLite."""
+    folder = os.path.dirname(path) or "."
+    if os.path.isdir(path):
+        return "it is a folder: name a file in it"
+    if not os.path.exists(folder):
+        return f"the folder {folder} does not exist: create it"
+    if not os.path.isdir(folder):
+        return f"{folder} is a file, not a folder"
+    if os.path.exists(path):
+        return "" if os.access(path, os.R_OK | os.W_OK) else "no permission to read and write it"
+    return "" if os.access(folder, os.W_OK) else f"no permission to write to the folder {folder}"
 
 
 def _configure(connection: sqlite3.Connection) -> None:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._moments import later
 from ..cache.memory import LRUCache
-from ..errors import TooSlowError, missing
+from ..errors import missing
 from ..politeness import NO_LIMITS, RULE_OF_THUMB, Limits, Pace, interval, next_request
 from ._back_off import BackOff
 from ._last_turn import (
@@ -39,7 +39,7 @@ try:
     from pyrate_limiter import AbstractClock, Rate, RateItem, StateBucket
     from pyrate_limiter.buckets.redis_state import RedisStateStore
 
-    from ..cache.redis import Server, is_wrong_type
+    from ..cache.redis import Server, is_outage, is_wrong_type
 except ModuleNotFoundError as error:
     raise missing("FleetPacer", "redis") from error
 
@@ -63,6 +63,9 @@ _RETRY_SECONDS = 10.0
 #: Minimum seconds after which a worker asks again while another turn holds the next one back.
 _MIN_POLL = 0.01
 
+#: Milliseconds until the end of the year 9999.
+_MAX_MILLIS = 253_402_300_799_999
+
 #: Wrong keys replaced per call. If more are wrong, another program writes them.
 _MAX_REPLACEMENTS = 3
 
@@ -74,7 +77,7 @@ _MAX_REPORTED = 1000
 _MAX_CONFLICTS = 10
 
 
-class _WrongKeyError(Exception):
+class _WrongKeyError(redis.RedisError):
     """A key has a type or value that no pacer writes."""
 
     def __init__(self, name: str, why: str, is_wrong: Callable[[Any], bool]) -> None:
@@ -92,8 +95,15 @@ class _ServerClock(AbstractClock):
         self._server = server
 
     def now(self) -> int:
-        seconds, micros = self._server.client.time()
-        return int(seconds) * 1000 + int(micros) // 1000
+        found: Any = self._server.client.time()
+        try:
+            seconds, micros = found
+            millis = int(seconds) * 1000 + int(micros) // 1000
+        except (ArithmeticError, TypeError, ValueError) as error:
+            raise redis.InvalidResponse("TIME returned no time") from error
+        if not 0 <= millis <= _MAX_MILLIS:
+            raise redis.InvalidResponse("TIME returned a time after the year 9999")
+        return millis
 
 
 class FleetPacer:
@@ -105,6 +115,11 @@ class FleetPacer:
         prefix: The prefix of all keys.
         on_event: Called with each `Event` of the pacer.
         limits: The shortest and the longest interval to accept from a site.
+
+    Raises:
+        CacheError: the server does not respond, or the database does not exist.
+        TypeError: an argument has the wrong type.
+        ValueError: the URL is invalid.
 
     While the server is down or its responses are invalid, each process paces only its own
     requests, and logs a warning. A key with a wrong type or value is deleted and written again,
@@ -127,6 +142,7 @@ class FleetPacer:
         self._emitter = EventEmitter(on_event)
         #: Tells the turns of this pacer from those of others.
         self._id = secrets.token_hex(8)
+        self._server.check()
         self._local = Pacer(default, limits=limits)
         self._local_until = -math.inf
         #: Whether the server has failed, and not worked since.
@@ -222,9 +238,9 @@ class FleetPacer:
             return None
         try:
             result = self._call_replacing_wrong_keys(key, method, *arguments)
-        except TooSlowError:
-            raise
-        except Exception as error:  # noqa: BLE001 - as in `RedisCache.get`
+        except Exception as error:
+            if not is_outage(error):
+                raise
             self._local_until = time.monotonic() + _RETRY_SECONDS
             self._server.drop_connections(error)
             self._report_failure(key, error)
@@ -383,6 +399,8 @@ class FleetPacer:
         except ValueError:
             # The key's value is not a number.
             return -1.0
+        if not isinstance(wait, (int, float)):
+            raise redis.InvalidResponse("no number of milliseconds to wait")
         return float(wait) / 1000 if wait > 0 else -1.0
 
     def _seconds_left(self, key: str, rules: Rules, stamp: int | None = None) -> float:
@@ -425,7 +443,9 @@ class FleetPacer:
         name = self._name(key, "last")
 
         def read_fields(client: Any) -> list[Any]:
-            fields: list[Any] = client.hmget(name, FIELDS)
+            fields: Any = client.hmget(name, FIELDS)
+            if not isinstance(fields, list) or len(fields) != len(FIELDS):
+                raise redis.InvalidResponse("HMGET returned other fields")
             return fields
 
         try:
