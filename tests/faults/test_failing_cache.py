@@ -106,7 +106,7 @@ def test_cache_in_a_read_only_folder_is_not_changed(disk: Disk) -> None:
 
 
 #: Files that need several pages of a cache.
-SITES = MockTransport({f"https://{number}.example": FILE * 1000 for number in range(50)})
+SITES = MockTransport({f"https://{number}.example": FILE * 300 for number in range(50)})
 
 
 @pytest.mark.parametrize("kind", KINDS)

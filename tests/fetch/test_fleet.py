@@ -357,7 +357,7 @@ def test_fetch_durations_are_capped_at_a_year(pair: FleetPair) -> None:
     assert pair.events == []
 
 
-def test_redis_that_is_lost_falls_back_to_local_pacing(
+def test_unreachable_redis_falls_back_to_local_pacing(
     unused: int, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("koster.cache.redis.Server.check", lambda self: None)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ._locations import server_url
 from .memory import MemoryCache
 from .sqlite import SqliteCache
-from .store import Cache
+from .store import Cache, LeasingCache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from .redis import RedisCache
 
-__all__ = ["Cache", "MemoryCache", "RedisCache", "SqliteCache"]
+__all__ = ["Cache", "LeasingCache", "MemoryCache", "RedisCache", "SqliteCache"]
 
 
 def open_cache(

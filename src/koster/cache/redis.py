@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 #: Entries that are not refreshed expire: a stale file is unused after `MAX_UNREACHABLE`.
 _TTL = MAX_UNREACHABLE + timedelta(days=10)
 
+#: Maximum seconds of a lease.
+_MAX_LEASE = 15.0
+
 #: Maximum seconds per response: decisions must not wait long for a cache.
 _TIMEOUT = 1.0
 
@@ -104,6 +107,51 @@ class RedisCache:
             self._server.client.set(self._prefix + key, record, ex=_TTL)
         except Exception as error:
             raise self._server.to_cache_error(error) from error
+
+    def lease(self, key: str, owner: str, seconds: float) -> bool:
+        """Take a key's lease, or lengthen the owner's; False if another owner holds it.
+
+        Raises:
+            CacheError: as `get`.
+        """
+        self._check_open()
+        name, millis = self._lease_name(key), int(min(seconds, _MAX_LEASE) * 1000)
+        try:
+            return self._take_lease(name, owner, millis)
+        except Exception as error:
+            if is_wrong_type(error):
+                return True
+            raise self._server.to_cache_error(error) from error
+
+    def _take_lease(self, name: str, owner: str, millis: int) -> bool:
+        client = self._server.client
+        if client.set(name, owner, px=millis, nx=True):
+            return True
+        if client.get(name) == owner.encode():
+            return bool(client.set(name, owner, px=millis, xx=True))
+        left: Any = client.pttl(name)
+        if left != -1 and left <= _MAX_LEASE * 1000:
+            return False
+        # Another program's key.
+        client.delete(name)
+        return bool(client.set(name, owner, px=millis, nx=True))
+
+    def release(self, key: str, owner: str) -> None:
+        """End a key's lease if the owner holds it.
+
+        Raises:
+            CacheError: as `get`.
+        """
+        self._check_open()
+        client, name = self._server.client, self._lease_name(key)
+        try:
+            if client.get(name) == owner.encode():
+                client.delete(name)
+        except Exception as error:
+            raise self._server.to_cache_error(error) from error
+
+    def _lease_name(self, key: str) -> str:
+        return f"{self._prefix}lease:{key}"
 
     def close(self) -> None:
         """Close the connections, unless the client is the caller's; later calls raise."""

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from ..freshness import Entry
+from .leases import Lease, Leases
 from .store import key_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..dialects import Statuses
-    from .store import Cache
+    from .store import Cache, LeasingCache
 
 #: Seconds until a failed cache is tried again, so that decisions do not wait for each timeout.
 RETRY_SECONDS = 10.0
@@ -40,6 +41,9 @@ class ResilientCache:
         self._on_failure = on_failure
         self._monotonic = monotonic
         self._paused_until = -math.inf
+        self._leases: Leases | None = None
+        if callable(getattr(cache, "lease", None)) and callable(getattr(cache, "release", None)):
+            self._leases = Leases(cast("LeasingCache", cache))
         #: The methods that failed when they were last called.
         self._failing: set[str] = set()
 
@@ -65,6 +69,22 @@ class ResilientCache:
             self._report_failure("put", entry.origin, error)
         else:
             self._failing.discard("put")
+
+    def lease(self, origin: str) -> Lease | None:
+        """Return a lease for the fetch of an origin; None if the cache has no leases."""
+        return None if self._leases is None else self._leases.request(self._prefix + origin)
+
+    def take(self, origin: str, lease: Lease) -> bool:
+        """Take a lease; False while another process holds it, True if the cache fails."""
+        if self._monotonic() < self._paused_until:
+            return True
+        try:
+            is_taken = lease.take()
+        except Exception as error:  # noqa: BLE001 - user code
+            self._report_failure("lease", origin, error)
+            return True
+        self._failing.discard("lease")
+        return is_taken
 
     def _report_failure(self, method: str, origin: str, error: Exception) -> None:
         self._paused_until = self._monotonic() + RETRY_SECONDS

@@ -10,6 +10,7 @@ import contextlib
 import os
 import sqlite3
 import threading
+import time
 from typing import TYPE_CHECKING
 
 from ..errors import CacheError
@@ -43,6 +44,7 @@ _SCHEMA_VERSION = 1
 _GET = "SELECT record FROM entries WHERE key = ? LIMIT 1"
 #: REPLACE assigns a new rowid: the lowest rowids are the oldest entries.
 _PUT = "REPLACE INTO entries VALUES (?, ?)"
+_KEYS = "SELECT key FROM entries WHERE key NOT BETWEEN 'lease ' AND 'lease!' ORDER BY key"
 _PAGES, _FREE_PAGES, _PAGE_SIZE = (
     f"PRAGMA {name}" for name in ("page_count", "freelist_count", "page_size")
 )
@@ -53,6 +55,17 @@ _DELETE_OLDEST = """
 DELETE FROM entries WHERE rowid <= (SELECT min(rowid) FROM entries)
   + ((SELECT max(rowid) FROM entries) - (SELECT min(rowid) FROM entries)) / 20
 """
+
+#: Leases are records that other versions ignore, as they are no entries: when the lease ends, and
+#: its owner. What has a later end is no lease: a clock was set.
+_LEASE_KEY = "lease "
+_HELD_BY_ANOTHER = """
+SELECT 1 FROM entries WHERE key = ? AND record BETWEEN ? AND ? AND substr(record, 17) <> ? LIMIT 1
+"""
+_TAKE_LEASE = f"REPLACE INTO entries SELECT ?, ? WHERE NOT EXISTS ({_HELD_BY_ANOTHER})"
+_END_LEASE = "DELETE FROM entries WHERE key = ? AND substr(record, 17) = ?"
+#: Maximum seconds of a lease.
+_MAX_LEASE = 15.0
 
 #: Number of puts between checks of the size.
 _PUTS_PER_SIZE_CHECK = 50
@@ -138,6 +151,34 @@ class SqliteCache:
             while self._used_bytes() > self._max_bytes and self._execute(_ANY_ENTRY, ()):
                 self._execute(_DELETE_OLDEST, (), _MAX_SECONDS_OF_MANY)
 
+    def lease(self, key: str, owner: str, seconds: float) -> bool:
+        """Take a key's lease, or lengthen the owner's; False if another owner holds it.
+
+        Raises:
+            CacheError: as `put`.
+        """
+        name, own = _LEASE_KEY + key, owner.encode()
+        if self._is_held_by_another(name, own):
+            return False
+        now = time.time()
+        record = _moment(now + min(seconds, _MAX_LEASE)) + own
+        held = name, _moment(now), _moment(now + _MAX_LEASE), own
+        self._execute(_TAKE_LEASE, (name, record, *held))
+        return not self._is_held_by_another(name, own)
+
+    def _is_held_by_another(self, name: str, owner: bytes) -> bool:
+        now = time.time()
+        held = name, _moment(now), _moment(now + _MAX_LEASE), owner
+        return bool(self._execute(_HELD_BY_ANOTHER, held))
+
+    def release(self, key: str, owner: str) -> None:
+        """End a key's lease if the owner holds it.
+
+        Raises:
+            CacheError: as `put`.
+        """
+        self._execute(_END_LEASE, (_LEASE_KEY + key, owner.encode()))
+
     def _used_bytes(self) -> int:
         pages, free, size = (
             int(str(self._execute(pragma, ())[0][0]))
@@ -151,7 +192,7 @@ class SqliteCache:
         Raises:
             CacheError: as `get`.
         """
-        rows = self._execute("SELECT key FROM entries ORDER BY key", (), _MAX_SECONDS_OF_MANY)
+        rows = self._execute(_KEYS, (), _MAX_SECONDS_OF_MANY)
         return (str(row[0]) for row in rows)
 
     def close(self) -> None:
@@ -259,6 +300,11 @@ def _why_not_opened(path: str) -> str:
     if os.path.exists(path):
         return "" if os.access(path, os.R_OK | os.W_OK) else "no permission to read and write it"
     return "" if os.access(folder, os.W_OK) else f"no permission to write to the folder {folder}"
+
+
+def _moment(seconds: float) -> bytes:
+    """Return seconds since 1970 as 16 bytes that sort by time."""
+    return b"%016d" % int(seconds * 1000)
 
 
 def _configure(connection: sqlite3.Connection) -> None:

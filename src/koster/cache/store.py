@@ -37,6 +37,7 @@ class Cache(Protocol):
 
     Must be thread-safe. Methods may raise any exception: the client then continues without the
     cache. If it has a method ``check``, a new client calls it, and does not catch its exceptions.
+    If it has the methods of `LeasingCache`, too, one process fetches what several need.
     """
 
     def get(self, key: str) -> Entry | None:
@@ -47,6 +48,19 @@ class Cache(Protocol):
 
     def close(self) -> None:
         """Close files and connections. Persistent entries stay."""
+
+
+class LeasingCache(Protocol):
+    """What a cache that several processes share may have, besides the methods of `Cache`."""
+
+    def lease(self, key: str, owner: str, seconds: float) -> bool:
+        """Take a key's lease, or lengthen the owner's; False if another owner holds it.
+
+        The lease ends after ``seconds``, at most 15. ``owner`` is unique.
+        """
+
+    def release(self, key: str, owner: str) -> None:
+        """End a key's lease if the owner holds it."""
 
 
 def key_prefix(statuses: Statuses) -> str:

@@ -24,6 +24,9 @@ from .._state import ClientState, agent_name, site_key
 from ..events import EventName
 from ..pace import MAX_SLEEP, too_soon_error
 
+#: Seconds between looks at a cache while another process fetches.
+_MIN_POLL, _MAX_POLL = 0.02, 0.25
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     from typing import Protocol, Self
 
     from ...access import Failure, Outcome, Response
+    from ...cache.leases import Lease
     from ...freshness import Entry
     from ...model import Decision
     from ...origins import Origin
@@ -445,10 +449,47 @@ class Client(ABC):
                 entry = self._call_cache(state.resilient_cache.get, str(origin))
                 site = state.fresh_site(entry)
                 if site is None:
-                    site = self._refetch_site(origin, entry)
+                    site = self._fetch_once(origin, entry)
                 state.cache_site(str(origin), site)
         state.cache_site(site_key(url), site)
         return site
+
+    def _fetch_once(self, origin: Origin, cached: Entry | None) -> Site:
+        """Fetch a robots.txt, unless another process that shares the cache does."""
+        lease = self._state.resilient_cache.lease(str(origin))
+        if lease is None:
+            return self._refetch_site(origin, cached)
+        try:
+            site, entry = self._wait_for_lease(origin, lease)
+            if site is None:
+                site = self._refetch_site(origin, entry)
+            self._call_cache(lease.end)
+        except BaseException:
+            lease.end_soon()
+            raise
+        return site
+
+    def _wait_for_lease(self, origin: Origin, lease: Lease) -> tuple[Site | None, Entry | None]:
+        """Wait for the lease, or for what another process fetches; return that, fresh or not.
+
+        Raises:
+            RuntimeError: the client is closed.
+        """
+        state = self._state
+        cache = state.resilient_cache
+        # A killed process holds its lease a little longer. Then another one fetches.
+        until = time.monotonic() + state.timeout + lease.seconds
+        pause = _MIN_POLL
+        with self._cancelled_on_close():
+            while True:
+                is_taken = self._call_cache(cache.take, str(origin), lease)
+                entry = self._call_cache(cache.get, str(origin))
+                site = state.fresh_site(entry)
+                if is_taken or site is not None or time.monotonic() >= until:
+                    return site, entry
+                self._sleep(pause)
+                state.check_open()
+                pause = min(2 * pause, _MAX_POLL)
 
     def _refetch_site(self, origin: Origin, cached: Entry | None) -> Site:
         entry = self._fetch(origin, cached)
