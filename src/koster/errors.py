@@ -30,6 +30,10 @@ class CacheError(KosterError):
     """A cache failed: it is full, locked, broken or down."""
 
 
+class OutageError(KosterError):
+    """The server of a `FleetPacer` is down, and the pacer refuses turns meanwhile."""
+
+
 class MissingExtraError(KosterError, ImportError):
     """A part of koster needs a package that is not installed."""
 

@@ -303,7 +303,7 @@ def test_failure_is_reported_once_until_recovery(
         pair.first._clock.now = original_now  # type: ignore[method-assign]
         pair.first.next_request(KEY, rules_with_delay(60), NOW)
     assert [event.attributes for event in pair.events_named(EventName.PACE_FAILED)] == [
-        {"error.type": "TimeoutError", "error.message": "slow"}
+        {"koster.policy": "own pace", "error.type": "TimeoutError", "error.message": "slow"}
     ] * 2
 
 

@@ -27,7 +27,7 @@ from .sync import RobotsClient
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .aio import AsyncRobotsClient
-    from .fleet import FleetPacer
+    from .fleet import FleetPacer, Outage
     from .mock import MockTransport, Reply
 
 logging.getLogger("koster").addHandler(logging.NullHandler())
@@ -41,6 +41,7 @@ __all__ = [
     "Guard",
     "Html",
     "MockTransport",
+    "Outage",
     "Outcome",
     "Pacer",
     "Redirects",
@@ -56,6 +57,7 @@ _LATE = {
     "AsyncRobotsClient": "aio",
     "FleetPacer": "fleet",
     "MockTransport": "mock",
+    "Outage": "fleet",
     "Reply": "mock",
 }
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 import logging
+import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -56,8 +57,8 @@ class EventName(enum.StrEnum):
     ``http.response.status_code``, ``koster.pace.interval`` (at least so many seconds between two
     requests; 0: the site's own pace), ``koster.pace.retry_after`` (seconds), ``koster.why``."""
     PACE_FAILED = "koster.pace.failed"
-    """The server of a `FleetPacer` failed, so this process paces only its own requests for a
-    while: ``error.type``, ``error.message``."""
+    """The server of a `FleetPacer` failed, so for a while this process paces only its own requests,
+    or gives no turns: ``koster.policy`` (own pace or refuse), ``error.type``, ``error.message``."""
     PACE_REPLACED = "koster.pace.replaced"
     """A `FleetPacer` deleted one of its keys, which had a wrong type or value: ``koster.pace.key``,
     ``koster.why``."""
@@ -98,7 +99,7 @@ def _level_of(name: EventName, attributes: Mapping[str, Value]) -> int:
 
 
 #: Messages for the log; names of attributes without ``koster.``, with ``_`` for each dot.
-_MESSAGES = {
+_MESSAGES: dict[str, str] = {
     EventName.CACHE_FAILED: "the cache failed and is not used for a while: "
     "{error_type}: {error_message}",
     EventName.OUTSIDE_VISIT_TIME: "{agent} visits {origin} outside its visit times: "
@@ -109,6 +110,8 @@ _MESSAGES = {
     EventName.PACE_WAITING: "{origin}: {agent} waits {wait_seconds:.1f} s for its turn: {why}",
     EventName.PACE_BACK_OFF: "{origin}: {agent} changes its pace: {why}",
     EventName.PACE_FAILED: "Redis failed: this process paces only its own requests for a while: "
+    "{error_type}: {error_message}",
+    f"{EventName.PACE_FAILED} refuse": "Redis failed: no turns are given for a while: "
     "{error_type}: {error_message}",
     EventName.PACE_REPLACED: "deleted the Redis key {pace_key!r}: it {why}",
 }
@@ -121,7 +124,8 @@ def _message(name: EventName, origin: str, attributes: Mapping[str, Value]) -> s
         key.removeprefix("koster.").replace(".", "_"): _shorten(value)
         for key, value in attributes.items()
     }
-    return _MESSAGES[name].format(origin=origin, **values)
+    text = _MESSAGES.get(f"{name} {values.get('policy')}", _MESSAGES[name])
+    return text.format(origin=origin, **values)
 
 
 #: Characters of a site's text per log line: a file may have thousands of comments.
@@ -151,6 +155,9 @@ def _printable(text: str) -> str:
 class EventEmitter:
     """Sends events to a callback, if any, and to the log.
 
+    If the program has configured no logging, outages are a warning (`RuntimeWarning`) instead: a
+    fleet that lost its server must not look as if all were well.
+
     Raises:
         TypeError: ``on_event`` is not callable.
     """
@@ -176,11 +183,29 @@ class EventEmitter:
     ) -> None:
         """Emit an event. Exceptions of the callback are logged, not raised."""
         level = _level_of(name, attributes)
-        if is_logged and _log.isEnabledFor(level):
-            _log.log(level, "%s", _printable(_message(name, origin, attributes)))
-        if self._on_event is None:
-            return
-        try:
-            self._on_event(Event(name, origin, attributes))
-        except Exception:  # noqa: BLE001 - user code
-            _log.exception("on_event callback failed for %s", name)
+        is_logged = is_logged and _log.isEnabledFor(level)
+        text = _printable(_message(name, origin, attributes)) if is_logged else ""
+        if is_logged:
+            _log.log(level, "%s", text)
+        if self._on_event is not None:
+            try:
+                self._on_event(Event(name, origin, attributes))
+            except Exception:  # noqa: BLE001 - user code
+                _log.exception("on_event callback failed for %s", name)
+        # A program with a callback may report failures of its cache itself.
+        is_outage = name is EventName.PACE_FAILED or (
+            name is EventName.CACHE_FAILED and self._on_event is None
+        )
+        if is_logged and is_outage and not _has_handler():
+            # Each outage is a warning, not only the first with this text.
+            warnings.warn_explicit(text, RuntimeWarning, "koster", 0, "koster.fetch")
+
+
+def _has_handler() -> bool:
+    """Return whether messages of the log reach a handler that does something with them."""
+    logger: logging.Logger | None = _log
+    while logger is not None:
+        if not all(isinstance(each, logging.NullHandler) for each in logger.handlers):
+            return True
+        logger = logger.parent if logger.propagate else None
+    return False

@@ -9,17 +9,18 @@ Keys whose type or value no pacer writes are deleted, so that the fleet can cont
 
 from __future__ import annotations
 
+import enum
 import math
 import os
 import random
 import secrets
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from .._moments import later
 from ..cache.memory import LRUCache
-from ..errors import missing
+from ..errors import OutageError, missing
 from ..politeness import NO_LIMITS, RULE_OF_THUMB, Limits, Pace, interval, next_request
 from ._back_off import BackOff
 from ._last_turn import (
@@ -77,6 +78,15 @@ _MAX_REPORTED = 1000
 _MAX_CONFLICTS = 10
 
 
+class Outage(enum.StrEnum):
+    """What a `FleetPacer` does while its server is down."""
+
+    OWN_PACE = "own pace"
+    """Each process keeps the pace of its own requests: together they may be faster."""
+    REFUSE = "refuse"
+    """No turns: they raise `koster.OutageError`."""
+
+
 class _WrongKeyError(redis.RedisError):
     """A key has a type or value that no pacer writes."""
 
@@ -115,14 +125,15 @@ class FleetPacer:
         prefix: The prefix of all keys.
         on_event: Called with each `Event` of the pacer.
         limits: The shortest and the longest interval to accept from a site.
+        on_outage: What to do while the server is down or its responses are invalid: keep the pace
+            of this process's own requests, or refuse turns. Both with one warning for each outage.
 
     Raises:
         CacheError: the server does not respond, or the database does not exist.
         TypeError: an argument has the wrong type.
-        ValueError: the URL is invalid.
+        ValueError: the URL or ``on_outage`` is invalid.
 
-    While the server is down or its responses are invalid, each process paces only its own
-    requests, and logs a warning. A key with a wrong type or value is deleted and written again,
+    A key with a wrong type or value is deleted and written again,
     with a warning; if that fails, the server counts as down.
     """
 
@@ -133,8 +144,14 @@ class FleetPacer:
         prefix: str = "koster:pace:",
         on_event: OnEvent | None = None,
         limits: Limits = NO_LIMITS,
+        on_outage: Outage | Literal["own pace", "refuse"] = Outage.OWN_PACE,
     ) -> None:
         self._limits = validate_limits(limits)
+        if on_outage not in list(Outage):
+            raise ValueError(
+                f"on_outage must be koster.fetch.Outage.OWN_PACE or REFUSE, not {on_outage!r}"
+            )
+        self._on_outage = Outage(on_outage)
         self._server = Server(server)
         self._clock = _ServerClock(self._server)
         self._default = default
@@ -147,6 +164,7 @@ class FleetPacer:
         self._local_until = -math.inf
         #: Whether the server has failed, and not worked since.
         self._is_down = False
+        self._why_down = ""
         self._reported: LRUCache[tuple[str, str], bool] = LRUCache(
             _MAX_REPORTED, _MAX_REPORTED, lambda _: 1
         )
@@ -159,6 +177,7 @@ class FleetPacer:
         """Take the turn and return 0, or return the seconds after which to try again.
 
         Raises:
+            OutageError: the server is down, and ``on_outage`` is `Outage.REFUSE`.
             TooSlowError: the site's interval is longer than the limits accept.
         """
         return self._turn(key, rules, now, 0)
@@ -181,6 +200,8 @@ class FleetPacer:
         if seconds_left > 0:
             return _with_jitter(seconds_left)
         seconds: float | None = self._call_server(key, self._take_turn, rules, now, token)
+        if seconds is None:
+            self._check_outage()
         if seconds is not None and seconds > 0:
             return _with_jitter(seconds)
         if not token:
@@ -195,11 +216,15 @@ class FleetPacer:
         """Return when the next turn is due, without taking it.
 
         Raises:
+            OutageError: as `turn`.
             TooSlowError: the site's interval is longer than the limits accept.
         """
         local = self._local.next_request(key, rules, now)
         seconds: float | None = self._call_server(key, self._seconds_left, rules)
-        return local if seconds is None else max(local, later(now, seconds))
+        if seconds is None:
+            self._check_outage()
+            return local
+        return max(local, later(now, seconds))
 
     def took(self, key: str, seconds: float) -> None:
         """Record how many seconds the request of the last turn took.
@@ -230,6 +255,18 @@ class FleetPacer:
     def close(self) -> None:
         """Close the connections, unless the client is the caller's."""
         self._server.close()
+
+    def _check_outage(self) -> None:
+        """Refuse a turn while the server is down, if that is what the caller wants.
+
+        Raises:
+            OutageError: it is.
+        """
+        if self._on_outage is Outage.REFUSE:
+            raise OutageError(
+                f"no turn while Redis is down ({self._why_down}): on_outage is 'refuse'; Redis is "
+                f"tried again every {_RETRY_SECONDS:g} seconds"
+            )
 
     def _call_server(self, key: str, method: Any, *arguments: Any) -> Any:
         """Call a method that uses the server; return None if the server fails."""
@@ -287,10 +324,15 @@ class FleetPacer:
 
     def _report_failure(self, key: str, error: Exception) -> None:
         """Report a failure, unless the outage it belongs to has been reported."""
+        self._why_down = str(error) or type(error).__name__
         if self._is_down:
             return
         self._is_down = True
-        attributes = {"error.type": type(error).__name__, "error.message": str(error)}
+        attributes = {
+            "koster.policy": self._on_outage.value,
+            "error.type": type(error).__name__,
+            "error.message": str(error),
+        }
         self._emit(EventName.PACE_FAILED, key, attributes)
 
     def _emit(self, name: EventName, key: str, attributes: dict[str, str]) -> None:
