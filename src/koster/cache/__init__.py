@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ._locations import server_url
 from .memory import MemoryCache
-from .sqlite import SqliteCache
+from .sqlite import DEFAULT_MAX_BYTES, SqliteCache
 from .store import Cache, LeasingCache
 
 TYPE_CHECKING = False
@@ -21,7 +21,7 @@ __all__ = ["Cache", "LeasingCache", "MemoryCache", "RedisCache", "SqliteCache"]
 
 
 def open_cache(
-    location: str | os.PathLike[str] | None, max_bytes: int | None = None
+    location: str | os.PathLike[str] | None, max_bytes: int | None = DEFAULT_MAX_BYTES
 ) -> Cache | None:
     """Return the cache at a location: the path of a file, or the URL of a Redis server.
 

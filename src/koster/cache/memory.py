@@ -8,10 +8,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from ..errors import CacheError
+from ._selection import is_of, moment_before, origins_of
 from .forks import at_fork
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
+    from datetime import timedelta
 
     from ..freshness import Entry
 
@@ -89,6 +91,10 @@ class LRUCache(Generic[K, V]):
         if found is not None:
             self._changes.append(-found[1])
 
+    def items(self) -> list[tuple[K, V]]:
+        """Return all keys with their values."""
+        return [(key, value) for key, (value, _) in list(self._entries.items())]
+
     def clear(self) -> None:
         """Remove all keys."""
         for key in list(self._entries):
@@ -147,6 +153,31 @@ class MemoryCache:
     def put(self, key: str, entry: Entry) -> None:
         """Store an entry."""
         self._cache.put(key, entry)
+
+    def delete(self, url: str) -> int:
+        """Delete the entries of a URL's site, for all dialects; return how many there were.
+
+        Raises:
+            UrlError: the URL is invalid, or not HTTP or HTTPS.
+        """
+        origins = origins_of(url)
+        return self._drop(key for key, _ in self._cache.items() if is_of(key, origins))
+
+    def purge(self, *, older_than: timedelta) -> int:
+        """Delete the entries that were fetched longer ago; return how many there were.
+
+        Raises:
+            TypeError: ``older_than`` is not a timedelta.
+            ValueError: it is negative.
+        """
+        moment = moment_before(older_than)
+        return self._drop(key for key, entry in self._cache.items() if entry.fetched < moment)
+
+    def _drop(self, keys: Iterable[str]) -> int:
+        dropped = list(keys)
+        for key in dropped:
+            self._cache.drop(key)
+        return len(dropped)
 
     def close(self) -> None:
         """Remove all entries; no new client accepts the cache."""

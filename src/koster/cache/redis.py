@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import CacheError, missing
 from ..freshness import MAX_UNREACHABLE
+from ._selection import is_of, moment_before, origins_of
 from .forks import at_fork
 from .store import decode_entry, encode_entry
 
@@ -24,12 +25,15 @@ except ModuleNotFoundError as error:
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from ..freshness import Entry
 
 #: Entries that are not refreshed expire: a stale file is unused after `MAX_UNREACHABLE`.
 _TTL = MAX_UNREACHABLE + timedelta(days=10)
+
+#: Names asked for at once.
+_NAMES_AT_ONCE = 1000
 
 #: Maximum seconds of a lease.
 _MAX_LEASE = 15.0
@@ -108,6 +112,60 @@ class RedisCache:
         except Exception as error:
             raise self._server.to_cache_error(error) from error
 
+    def delete(self, url: str) -> int:
+        """Delete the entries of a URL's site, for all dialects; return how many there were.
+
+        Raises:
+            UrlError: the URL is invalid, or not HTTP or HTTPS.
+            CacheError: as `get`.
+        """
+        origins = origins_of(url)
+        deleted = 0
+        for origin in origins:
+            deleted += self._delete(self._prefix + origin)
+            for name in self._names(f"{_escape_glob(self._prefix)}* {_escape_glob(origin)}"):
+                deleted += self._delete(name) if is_of(name, origins) else 0
+        return deleted
+
+    def purge(self, *, older_than: timedelta) -> int:
+        """Delete the entries that were fetched longer ago; return how many there were.
+
+        Raises:
+            TypeError: ``older_than`` is not a timedelta.
+            ValueError: it is negative.
+            CacheError: as `get`.
+        """
+        moment = moment_before(older_than)
+        deleted = 0
+        for name in self._names(f"{_escape_glob(self._prefix)}*"):
+            entry = self.get(name.removeprefix(self._prefix))
+            if entry is not None and entry.fetched < moment:
+                deleted += self._delete(name)
+        return deleted
+
+    def _delete(self, name: str) -> int:
+        self._check_open()
+        try:
+            return int(str(self._server.client.delete(name)))
+        except Exception as error:
+            raise self._server.to_cache_error(error) from error
+
+    def _names(self, pattern: str) -> Iterator[str]:
+        """Yield the names of keys with text that match a pattern, but not those of leases."""
+        leases = self._lease_name("")
+        cursor: Any = 0
+        while True:
+            self._check_open()
+            try:
+                found: Any = self._server.client.scan(cursor, pattern, _NAMES_AT_ONCE, "string")
+                cursor, names = found
+                decoded = [name.decode("utf-8", "replace") for name in names]
+            except Exception as error:
+                raise self._server.to_cache_error(error) from error
+            yield from (name for name in decoded if not name.startswith(leases))
+            if not cursor:
+                return
+
     def lease(self, key: str, owner: str, seconds: float) -> bool:
         """Take a key's lease, or lengthen the owner's; False if another owner holds it.
 
@@ -157,6 +215,10 @@ class RedisCache:
         """Close the connections, unless the client is the caller's; later calls raise."""
         self._is_closed = True
         self._server.close()
+
+
+def _escape_glob(text: str) -> str:
+    return re.sub(r"([\[\]*?\\^-])", r"\\\1", text)
 
 
 def is_wrong_type(error: Exception) -> bool:

@@ -14,12 +14,14 @@ import time
 from typing import TYPE_CHECKING
 
 from ..errors import CacheError
+from ._selection import FIRST_WITHOUT_PREFIX, moment_before, origins_of
 from ._sqlite_guard import TABLE, Deadline, guard, verify
 from .forks import at_fork
 from .store import decode_entry, encode_entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from datetime import timedelta
 
     from ..freshness import Entry
 
@@ -56,6 +58,13 @@ DELETE FROM entries WHERE rowid <= (SELECT min(rowid) FROM entries)
   + ((SELECT max(rowid) FROM entries) - (SELECT min(rowid) FROM entries)) / 20
 """
 
+_DELETE = "DELETE FROM entries WHERE key = ?"
+_KEYS_OF_SITE = """
+SELECT key FROM entries WHERE key = ? OR (key < ? AND substr(key, ?) = ?)
+"""
+_SOME_RECORDS = "SELECT rowid, key, record FROM entries WHERE rowid > ? ORDER BY rowid LIMIT ?"
+_RECORDS_AT_ONCE = 50
+
 #: Leases are records that other versions ignore, as they are no entries: when the lease ends, and
 #: its owner. What has a later end is no lease: a clock was set.
 _LEASE_KEY = "lease "
@@ -64,8 +73,12 @@ SELECT 1 FROM entries WHERE key = ? AND record BETWEEN ? AND ? AND substr(record
 """
 _TAKE_LEASE = f"REPLACE INTO entries SELECT ?, ? WHERE NOT EXISTS ({_HELD_BY_ANOTHER})"
 _END_LEASE = "DELETE FROM entries WHERE key = ? AND substr(record, 17) = ?"
+_DELETE_ENDED_LEASES = "DELETE FROM entries WHERE key BETWEEN 'lease ' AND 'lease!' AND record < ?"
 #: Maximum seconds of a lease.
 _MAX_LEASE = 15.0
+
+#: Bytes of entries by default.
+DEFAULT_MAX_BYTES = 1 << 30
 
 #: Number of puts between checks of the size.
 _PUTS_PER_SIZE_CHECK = 50
@@ -75,7 +88,8 @@ class SqliteCache:
     """Caches entries in a file, which is created if it does not exist.
 
     ``max_bytes``: once entries take more, those fetched longest ago are deleted; the file itself
-    does not shrink. Default: no limit.
+    does not shrink. Default: 1 GiB, the files of about 250,000 sites: a crawl of any length
+    then leaves room on the disk. None: no limit.
 
     The file is opened on first use, or by `check`; errors then and later are a `CacheError`. The
     connection is closed before the process forks; parent and child each open a new one. If another
@@ -87,7 +101,11 @@ class SqliteCache:
     many entries.
     """
 
-    def __init__(self, path: str | os.PathLike[str], max_bytes: int | None = None) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], max_bytes: int | None = DEFAULT_MAX_BYTES
+    ) -> None:
+        if max_bytes is not None and max_bytes < 1:
+            raise ValueError(f"max_bytes must be at least 1, or None for no limit: {max_bytes!r}")
         self._path = os.fspath(path)
         self._max_bytes = max_bytes
         self._put_count = 0
@@ -150,6 +168,45 @@ class SqliteCache:
         if self._max_bytes is not None and self._put_count % _PUTS_PER_SIZE_CHECK == 1:
             while self._used_bytes() > self._max_bytes and self._execute(_ANY_ENTRY, ()):
                 self._execute(_DELETE_OLDEST, (), _MAX_SECONDS_OF_MANY)
+
+    def delete(self, url: str) -> int:
+        """Delete the entries of a URL's site, for all dialects; return how many there were.
+
+        Raises:
+            UrlError: the URL is invalid, or not HTTP or HTTPS.
+            CacheError: as `put`.
+        """
+        deleted = 0
+        for origin in origins_of(url):
+            suffix = f" {origin}"
+            values = (origin, FIRST_WITHOUT_PREFIX, -len(suffix), suffix)
+            keys = self._execute(_KEYS_OF_SITE, values, _MAX_SECONDS_OF_MANY)
+            deleted += self._delete_keys(keys)
+        return deleted
+
+    def purge(self, *, older_than: timedelta) -> int:
+        """Delete the entries that were fetched longer ago; return how many there were.
+
+        Raises:
+            TypeError: ``older_than`` is not a timedelta.
+            ValueError: it is negative.
+            CacheError: as `put`.
+        """
+        moment = moment_before(older_than)
+        deleted, last = 0, -(1 << 63)
+        # In steps, so that other processes can write in between.
+        while rows := self._execute(_SOME_RECORDS, (last, _RECORDS_AT_ONCE), _MAX_SECONDS_OF_MANY):
+            last = int(str(rows[-1][0]))
+            entries = [(key, decode_entry(record)) for _, key, record in rows]
+            old = [(key,) for key, entry in entries if entry is not None and entry.fetched < moment]
+            deleted += self._delete_keys(old)
+        self._execute(_DELETE_ENDED_LEASES, (_moment(time.time()),), _MAX_SECONDS_OF_MANY)
+        return deleted
+
+    def _delete_keys(self, keys: Sequence[tuple[object, ...]]) -> int:
+        for key in keys:
+            self._execute(_DELETE, key)
+        return len(keys)
 
     def lease(self, key: str, owner: str, seconds: float) -> bool:
         """Take a key's lease, or lengthen the owner's; False if another owner holds it.
