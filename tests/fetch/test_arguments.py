@@ -15,6 +15,8 @@ import anyio
 import httpx
 import httpx2
 import pytest
+import redis
+import redis.asyncio
 import requests
 from fetching import (
     ASYNC_HTTP_CLIENTS,
@@ -316,6 +318,8 @@ class HalfACache:
         (5, TypeError, r"koster\.cache\.Cache, not int"),
         (HalfACache(), TypeError, r"koster\.cache\.Cache, not HalfACache"),
         (b"x.sqlite", TypeError, r"koster\.cache\.Cache, not bytes"),
+        (redis.Redis(), TypeError, r"cannot be a cache: pass koster\.cache\.RedisCache\(client\)"),
+        (redis.asyncio.Redis(), TypeError, "pass the server's URL, redis://…, which AsyncRobotsC"),
         ("/nope/x.sqlite", koster.CacheError, "/nope/x.sqlite: the folder /nope does n"),
         ("/tmp", koster.CacheError, "cannot open the cache /tmp: it is a folder: name"),
         (SqliteCache("/nope/x.sqlite"), koster.CacheError, "cannot open the cache /nope/x.sqlit"),

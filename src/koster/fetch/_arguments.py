@@ -63,6 +63,14 @@ def resolve_cache(cache: Cache | str | os.PathLike[str] | None) -> tuple[Cache, 
         return MemoryCache(), True
     if isinstance(cache, (str, os.PathLike)):
         return open_cache(cache) or MemoryCache(), True
+    module = type(cache).__module__
+    if module.startswith("redis."):
+        raise TypeError(
+            "a redis.asyncio client cannot be a cache: pass the server's URL, redis://…, which "
+            "AsyncRobotsClient uses without blocking its event loop"
+            if module.startswith("redis.asyncio.")
+            else "a client of Redis cannot be a cache: pass koster.cache.RedisCache(client)"
+        )
     for name in ("get", "put", "close"):
         if not callable(getattr(cache, name, None)):
             raise TypeError(
