@@ -212,8 +212,9 @@ def test_sync_client_is_generated_from_async_client(tmp_path: Path) -> None:
     shutil.copytree(folder / "_async", copy / "_async")
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     subprocess.run([sys.executable, ROOT / "tools" / "sync_client.py", copy], check=True)
-    generated = (copy / "_sync" / "client.py").read_text("utf-8")
-    assert generated == (folder / "_sync" / "client.py").read_text("utf-8")
+    for name in ("client.py", "turn.py"):
+        generated = (copy / "_sync" / name).read_text("utf-8")
+        assert generated == (folder / "_sync" / name).read_text("utf-8")
 
 
 def test_star_import_and_dir_work_without_the_extra() -> None:

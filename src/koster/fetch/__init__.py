@@ -13,12 +13,14 @@ from importlib import import_module
 
 from ..access import Html, Outcome, Redirects, Unreachable
 from ..errors import KosterError, missing
+from ..politeness import Limits, Longer
 
 try:
     from ._hosts import to_ascii
 except ModuleNotFoundError as error:
     raise missing("koster.fetch", "http") from error
 
+from ._grouping import PaceBy
 from .events import Event, EventName
 from .guard import PUBLIC_ONLY, Guard, RefusedAddressError
 from .pace import Pacer
@@ -40,9 +42,12 @@ __all__ = [
     "FleetPacer",
     "Guard",
     "Html",
+    "Limits",
+    "Longer",
     "MockTransport",
     "Outage",
     "Outcome",
+    "PaceBy",
     "Pacer",
     "Redirects",
     "RefusedAddressError",

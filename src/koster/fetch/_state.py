@@ -316,10 +316,10 @@ class ClientState:
         robots = site.outcome.robots or self._empty_robots
         return rules_for_data(robots, self.agent_or_default(agent))
 
-    def pace_key(self, site: Site, agent: str | Sequence[str] | None) -> str:
-        """Return the pacer's key: the origin and the agent."""
+    def pace_key(self, group: str, agent: str | Sequence[str] | None) -> str:
+        """Return the pacer's key: a group of sites (see `PaceBy`), and the agent."""
         agents = self.agent_or_default(agent)
-        return f"{site.outcome.origin} {agents if isinstance(agents, str) else ', '.join(agents)}"
+        return f"{group} {agents if isinstance(agents, str) else ', '.join(agents)}"
 
     def emit_waiting(
         self,

@@ -6,7 +6,7 @@ import asyncio
 import math
 import threading
 import time
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -22,6 +22,7 @@ from ._arguments import DEFAULT_AT_ONCE, NetworkSettings, check_arguments
 from ._async.client import Client
 from ._exchange import answer_of, reader_of
 from ._failures import through, to_failure
+from ._grouping import Groups, PaceBy
 from ._state import ClientState, utc_now
 from .pace import Pacer, pacer_for
 from .senders import async_sender_for
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from ..access import Request, Response
     from ..cache import Cache
     from ..dialects import Dialect
+    from ._grouping import Grouping
     from ._state import Site
     from .events import OnEvent
     from .guard import Guard
@@ -77,6 +79,7 @@ class AsyncRobotsClient(Client):
         max_interval: float | None = None,
         longer: Longer = Longer.REFUSE,
         pacer: PaceKeeper | None = None,
+        pace_by: Grouping = PaceBy.ORIGIN,
         guard: Guard | None = None,
         proxy: str | None = None,
         trust_env: bool = True,
@@ -113,6 +116,7 @@ class AsyncRobotsClient(Client):
         self._sender = async_sender_for(network, http, transport)
         self._network_argument = "transport" if http is None else "http client"
         self._pacer = pacer_for(pacer, default_interval, limits)
+        self._groups = Groups(pace_by)
         self._at_once_argument = at_once
         #: The event loop that the client belongs to, as anyio's token.
         self._loop: object = None
@@ -226,6 +230,13 @@ class AsyncRobotsClient(Client):
 
     async def _sleep(self, seconds: float) -> None:
         await anyio.sleep(seconds)
+
+    async def _look_up(self, host: str) -> Sequence[str]:
+        from ._lookup import resolve_async  # noqa: PLC0415 - for one setting only
+
+        with suppress(OSError, UnicodeError), anyio.move_on_after(self._state.timeout):
+            return await resolve_async(host, 443)
+        return ()
 
     async def _call_pacer_shielded(self, name: str, *arguments: object) -> None:
         method = getattr(self._pacer, name)

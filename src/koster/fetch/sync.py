@@ -8,7 +8,7 @@ import threading
 import time
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 
 from .._misuse import warn_caller
@@ -20,6 +20,7 @@ from ._arguments import DEFAULT_AT_ONCE, NetworkSettings, check_arguments
 from ._deadline import Deadline
 from ._exchange import answer_of, reader_of
 from ._failures import through, to_failure
+from ._grouping import Groups, PaceBy
 from ._state import ClientState, utc_now
 from ._sync.client import Client
 from .pace import pacer_for
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from ..access import Request, Response
     from ..cache import Cache
     from ..dialects import Dialect
+    from ._grouping import Grouping
     from .events import OnEvent
     from .guard import Guard
     from .pace import PaceKeeper
@@ -67,6 +69,8 @@ class RobotsClient(Client):
             refuse them (`TooSlowError`), or request them at ``max_interval``.
         pacer: Paces requests for `wait`; a `FleetPacer` for several processes. Default: a new
             `Pacer`.
+        pace_by: Which sites share a pace: none, those of a registrable domain or of an IP address,
+            or those for whose URL a function returns the same name.
         guard: Which addresses to refuse, such as `PUBLIC_ONLY`. Default: none. With a proxy, it
             checks the addresses of the requested host.
         proxy: The URL of the proxy for all fetches, such as ``http://user:password@host:3128``.
@@ -115,6 +119,7 @@ class RobotsClient(Client):
         max_interval: float | None = None,
         longer: Longer = Longer.REFUSE,
         pacer: PaceKeeper | None = None,
+        pace_by: Grouping = PaceBy.ORIGIN,
         guard: Guard | None = None,
         proxy: str | None = None,
         trust_env: bool = True,
@@ -148,6 +153,7 @@ class RobotsClient(Client):
         self._cached_site = self._state.cached_site
         self._sender = sender_for(network, http, transport)
         self._pacer = pacer_for(pacer, default_interval, limits)
+        self._groups = Groups(pace_by)
         self._at_once_number = at_once
         self._at_once = threading.BoundedSemaphore(at_once)
         self._fetch_locks = _Locks()
@@ -202,6 +208,13 @@ class RobotsClient(Client):
     def _sleep(self, seconds: float) -> None:
         if self._closing.wait(seconds):
             raise RuntimeError("the client is closed")
+
+    def _look_up(self, host: str) -> Sequence[str]:
+        from ._lookup import resolve  # noqa: PLC0415 - for one setting only
+
+        with suppress(OSError, UnicodeError):
+            return resolve(host, 443, self._state.timeout)
+        return ()
 
     def _call_pacer_shielded(self, name: str, *arguments: object) -> None:
         getattr(self._pacer, name)(*arguments)

@@ -10,18 +10,18 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from functools import partial
-from itertools import count
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..._asking import allowed_as_browsers_read
 from ...access import Request
-from ...errors import TooSlowError, TooSoonError
 from ...origins import origin_of
 from .._back_off import page_answer
+from .._grouping import host_of
 from .._hosts import to_ascii
 from .._state import ClientState, agent_name, site_key
 from ..events import EventName
 from ..pace import MAX_SLEEP, too_soon_error
+from .turn import Turn
 
 #: Seconds between looks at a cache while another process fetches.
 _MIN_POLL, _MAX_POLL = 0.02, 0.25
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractAsyncContextManager
     from datetime import datetime
-    from typing import Protocol, Self
+    from typing import Protocol
 
     from ...access import Failure, Outcome, Response
     from ...cache.leases import Lease
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ...model import Decision
     from ...origins import Origin
     from ...robots import Rules
+    from .._grouping import Groups
     from .._state import Site
     from ..pace import PaceKeeper
 
@@ -48,108 +49,12 @@ if TYPE_CHECKING:
             """Hold a name's lock; False if it is not free before ``until`` (monotonic)."""
 
 
-#: Stand for turns: each turn of this process has another one.
-_TOKENS = count(1)
-
-
-class Turn:
-    """The turn to request a page; see `Client.turn`.
-
-    Attributes:
-        decision: Whether the crawler may fetch the URL, and why.
-        waited: The seconds waited for the turn.
-    """
-
-    decision: Decision
-    waited: float
-
-    def __init__(
-        self,
-        client: Client,
-        url: str,
-        agent: str | Sequence[str] | None,
-        at_most: float | None,
-    ) -> None:
-        self._client = client
-        self._url = url
-        self._agent = agent
-        self._at_most = at_most
-        self._key = ""
-        self._token = 0
-
-    @property
-    def allowed(self) -> bool:
-        """Whether the crawler may fetch the URL."""
-        return self.decision.allowed
-
-    async def sent(self) -> None:
-        """Let the interval to the next turn count from now: the request has been sent.
-
-        Without it, the interval counts from the end of the block. If a redirect sends another
-        request, call it again.
-        """
-        self._check_entered()
-        if self._key:
-            self._is_sent = True
-            await self._client._record_sent(self._key, self._token)  # noqa: SLF001
-
-    async def answered(self, response: object, retry_after: str | float | None = None) -> None:
-        """Record the answer to the page, so that 429 and 503 slow the crawler down.
-
-        See `Client.answered`.
-        """
-        self._check_entered()
-        await self._client.answered(self._url, response, agent=self._agent, retry_after=retry_after)
-
-    def _check_entered(self) -> None:
-        if not self._token:
-            raise RuntimeError("use the turn in a with statement")
-
-    async def __aenter__(self) -> Self:
-        self._key = ""
-        self._token = next(_TOKENS)
-        self._is_sent = False
-        self.waited = 0.0
-        self.decision = await self._client.decide(self._url, self._agent)
-        if self.decision.allowed:
-            await self._wait()
-        self._began = time.monotonic()
-        return self
-
-    async def _wait(self) -> None:
-        client, url, agent = self._client, self._url, self._agent
-        site = await client._get_site(url)  # noqa: SLF001 - of the same module
-        key = client._state.pace_key(site, agent)  # noqa: SLF001
-        try:
-            self.waited = await client._wait(site, key, agent, self._at_most, self._token)  # noqa: SLF001
-            if client._cached_site(url) is not site:  # noqa: SLF001
-                # The file has expired during the wait.
-                self.decision = await client.decide(url, agent)
-        except (TooSoonError, TooSlowError):
-            raise
-        except BaseException:
-            # Another caller may have its turn, whether or not this one got it.
-            await client._record_sent(key, self._token)  # noqa: SLF001
-            raise
-        if self.decision.allowed:
-            self._key = key
-        else:
-            await client._record_sent(key, self._token)  # noqa: SLF001
-
-    async def __aexit__(self, *_: object) -> None:
-        if not self._key:
-            return
-        client, seconds = self._client, time.monotonic() - self._began
-        if not self._is_sent:
-            await client._record_sent(self._key, self._token)  # noqa: SLF001
-        await client._call_pacer_shielded("took", self._key, seconds)  # noqa: SLF001
-
-
 class Client(ABC):
     """The methods that both clients share."""
 
     _state: ClientState
     _pacer: PaceKeeper
+    _groups: Groups
     #: Returns the site of a URL if its rules are in memory and fresh.
     _cached_site: Callable[[str], Site | None]
     _fetch_locks: Locks
@@ -282,7 +187,7 @@ class Client(ABC):
             RuntimeError: the client is closed.
         """
         site = await self._get_site(url, agent)
-        return await self._wait(site, self._state.pace_key(site, agent), agent, at_most, 0)
+        return await self._wait(site, await self._pace_key(url, site, agent), agent, at_most, 0)
 
     async def _wait(
         self,
@@ -359,7 +264,7 @@ class Client(ABC):
             UrlError: the URL is invalid, or not HTTP or HTTPS.
         """
         site = await self._get_site(url, agent)
-        key, rules = self._state.pace_key(site, agent), self._state.rules(site, agent)
+        key, rules = await self._pace_key(url, site, agent), self._state.rules(site, agent)
         moment: datetime = await self._call_pacer("next_request", key, rules, self._state.clock())
         return moment
 
@@ -387,7 +292,7 @@ class Client(ABC):
             ValueError: ``seconds`` is not a finite number of at least 0.
         """
         site = await self._get_site(url, agent)
-        await self._call_pacer("took", self._state.pace_key(site, agent), seconds)
+        await self._call_pacer("took", await self._pace_key(url, site, agent), seconds)
         if response is not None:
             await self.answered(url, response, agent)
 
@@ -420,11 +325,19 @@ class Client(ABC):
         state = self._state
         answer = page_answer(response, retry_after, state.clock())
         site = await self._get_site(url, agent)
-        key, rules = state.pace_key(site, agent), state.rules(site, agent)
+        key, rules = await self._pace_key(url, site, agent), state.rules(site, agent)
         changed = await self._call_pacer("answered", key, rules, state.clock(), answer)
         if changed is not None:
             attributes = {"koster.agent": agent_name(rules), **changed.attributes(answer)}
             state.emitter.emit(EventName.PACE_BACK_OFF, site.outcome.origin, attributes)
+
+    async def _pace_key(self, url: str, site: Site, agent: str | Sequence[str] | None) -> str:
+        """Return the pacer's key for a URL: the group of its site, and the agent."""
+        origin = site.outcome.origin
+        group = self._groups.group(url, origin)
+        if group is None:
+            group = self._groups.record(origin, await self._look_up(host_of(origin)))
+        return self._state.pace_key(group, agent)
 
     async def _record_sent(self, key: str, token: int) -> None:
         """Record that a turn's request was sent, even if this task is cancelled."""
@@ -560,6 +473,10 @@ class Client(ABC):
     @abstractmethod
     async def _call_pacer_shielded(self, name: str, *arguments: object) -> None:
         """Call a method of the pacer, even if the task is cancelled."""
+
+    @abstractmethod
+    async def _look_up(self, host: str) -> Sequence[str]:
+        """Return the addresses of a host; none if the lookup fails."""
 
     @abstractmethod
     async def _call_pacer(self, name: str, *arguments: object) -> Any:

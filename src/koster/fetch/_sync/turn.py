@@ -1,0 +1,113 @@
+# Made from koster/fetch/_async/turn.py by `make sync`. Do not edit.
+"""`Turn`: the block of a crawler's loop in which it requests a page."""
+
+from __future__ import annotations
+
+import time
+from itertools import count
+from typing import TYPE_CHECKING
+
+from ...errors import TooSlowError, TooSoonError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Self
+
+    from ...model import Decision
+    from .client import Client
+
+#: Stand for turns: each turn of this process has another one.
+_TOKENS = count(1)
+
+
+class Turn:
+    """The turn to request a page; see `Client.turn`.
+
+    Attributes:
+        decision: Whether the crawler may fetch the URL, and why.
+        waited: The seconds waited for the turn.
+    """
+
+    decision: Decision
+    waited: float
+
+    def __init__(
+        self,
+        client: Client,
+        url: str,
+        agent: str | Sequence[str] | None,
+        at_most: float | None,
+    ) -> None:
+        self._client = client
+        self._url = url
+        self._agent = agent
+        self._at_most = at_most
+        self._key = ""
+        self._token = 0
+
+    @property
+    def allowed(self) -> bool:
+        """Whether the crawler may fetch the URL."""
+        return self.decision.allowed
+
+    def sent(self) -> None:
+        """Let the interval to the next turn count from now: the request has been sent.
+
+        Without it, the interval counts from the end of the block. If a redirect sends another
+        request, call it again.
+        """
+        self._check_entered()
+        if self._key:
+            self._is_sent = True
+            self._client._record_sent(self._key, self._token)  # noqa: SLF001
+
+    def answered(self, response: object, retry_after: str | float | None = None) -> None:
+        """Record the answer to the page, so that 429 and 503 slow the crawler down.
+
+        See `Client.answered`.
+        """
+        self._check_entered()
+        self._client.answered(self._url, response, agent=self._agent, retry_after=retry_after)
+
+    def _check_entered(self) -> None:
+        if not self._token:
+            raise RuntimeError("use the turn in a with statement")
+
+    def __enter__(self) -> Self:
+        self._key = ""
+        self._token = next(_TOKENS)
+        self._is_sent = False
+        self.waited = 0.0
+        self.decision = self._client.decide(self._url, self._agent)
+        if self.decision.allowed:
+            self._wait()
+        self._began = time.monotonic()
+        return self
+
+    def _wait(self) -> None:
+        client, url, agent = self._client, self._url, self._agent
+        site = client._get_site(url)  # noqa: SLF001 - of the same module
+        key = client._pace_key(url, site, agent)  # noqa: SLF001
+        try:
+            self.waited = client._wait(site, key, agent, self._at_most, self._token)  # noqa: SLF001
+            if client._cached_site(url) is not site:  # noqa: SLF001
+                # The file has expired during the wait.
+                self.decision = client.decide(url, agent)
+        except (TooSoonError, TooSlowError):
+            raise
+        except BaseException:
+            # Another caller may have its turn, whether or not this one got it.
+            client._record_sent(key, self._token)  # noqa: SLF001
+            raise
+        if self.decision.allowed:
+            self._key = key
+        else:
+            client._record_sent(key, self._token)  # noqa: SLF001
+
+    def __exit__(self, *_: object) -> None:
+        if not self._key:
+            return
+        client, seconds = self._client, time.monotonic() - self._began
+        if not self._is_sent:
+            client._record_sent(self._key, self._token)  # noqa: SLF001
+        client._call_pacer_shielded("took", self._key, seconds)  # noqa: SLF001
