@@ -25,7 +25,10 @@ from koster.fetch import (
     EventName,
     FleetPacer,
     Guard,
+    Limits,
+    Longer,
     MockTransport,
+    PaceBy,
     Pacer,
     Reply,
     to_ascii,
@@ -213,6 +216,10 @@ def client(on_event: list[Event]) -> None:
             assert_type(turn.allowed, bool)
             assert_type(turn.decision, koster.Decision)
             assert_type(turn.waited, float)
+            turn.sent()
+            turn.answered(503, retry_after="120")
+        robots.took("https://example.com/x", 0.4, response=200)
+        robots.answered("https://example.com/x", 429, "FooBot", retry_after=60)
         robots.close()
 
 
@@ -221,13 +228,18 @@ def network(context: ssl.SSLContext, http: Any, async_http: Any) -> None:
         "FooBot/1.0",
         headers={"From": "bot@foo.example"},
         default_interval=2,
+        min_interval=1,
+        max_interval=300,
+        longer=Longer.CAP,
+        pace_by=PaceBy.DOMAIN,
         proxy="http://proxy.example:3128",
         trust_env=False,
         verify=context,
     )
     koster.AsyncRobotsClient("FooBot/1.0", verify="ca.pem", cert=("own.pem", "own.key"))
     koster.RobotsClient("FooBot/1.0", http=http)
-    koster.AsyncRobotsClient("FooBot/1.0", http=async_http)
+    koster.AsyncRobotsClient("FooBot/1.0", http=async_http, pace_by=lambda url: url[:20])
+    Pacer(limits=Limits(min_interval=1.0, max_interval=300.0))
 
 
 async def async_client(on_event: list[Event]) -> None:
