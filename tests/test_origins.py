@@ -13,7 +13,7 @@ from koster import origins
 from koster._asking import allowed_as_browsers_read
 from koster._urls import is_read_as_written, site_as_written
 from koster.fetch import to_ascii
-from koster.origins import as_browsers_read, origin_of, redirect_target
+from koster.origins import as_browsers_read, as_sent, origin_of, redirect_target
 
 pytestmark = pytest.mark.any_mode
 
@@ -204,3 +204,23 @@ def test_urls_of_other_types_are_an_error(url: Any) -> None:
 )
 def test_site_as_written(url: str, site: str) -> None:
     assert site_as_written(url) == site
+
+
+@pytest.mark.parametrize("url", [b"https://e.example", None, 5])
+def test_an_origin_is_that_of_text(url: object) -> None:
+    with pytest.raises(TypeError, match="url must be a str, not "):
+        origin_of(url)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("url", "sent"),
+    [
+        ("https://e.example/a?b=c", "https://e.example/a?b=c"),
+        ("/caf\u00e9?q=\u00e9 '", "/caf%C3%A9?q=%C3%A9%20'"),
+        ('/"<>`{}?"<>`{}', "/%22%3C%3E%60%7B%7D?%22%3C%3E`{}"),
+        ("/%C3%A9/%zz", "/%C3%A9/%zz"),
+        ("/\ud800\x00", "/%ED%A0%80%00"),
+    ],
+)
+def test_urls_as_clients_send_them(url: str, sent: str) -> None:
+    assert as_sent(url) == sent

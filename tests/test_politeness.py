@@ -6,13 +6,14 @@ tests/engine/test_extended2.py has the moments of requests.
 from __future__ import annotations
 
 import math
+import pickle
 from datetime import UTC, datetime
 
 import pytest
 
 import koster
 from koster import politeness
-from koster.politeness import RULE_OF_THUMB, Fetch, Pace
+from koster.politeness import RULE_OF_THUMB, Fetch, Limits, Longer, Pace
 
 pytestmark = pytest.mark.any_mode
 
@@ -60,3 +61,80 @@ def test_begin_of_a_fetch_has_a_time_zone() -> None:
 def test_why_a_request_is_due(lines: str, why: str) -> None:
     rules = koster.parse(f"User-agent: *\n{lines}\nDisallow: /x").rules_for("FooBot")
     assert politeness.why(rules, NOON) == why
+
+
+# Limits
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"min_interval": "1"}, TypeError, "min_interval must be a number, not str"),
+        ({"min_interval": True}, TypeError, "min_interval must be a number, not bool"),
+        ({"min_interval": math.nan}, ValueError, "min_interval must be a finite number"),
+        ({"max_interval": -1}, ValueError, "max_interval must be a finite number"),
+        ({"min_interval": 3, "max_interval": 2}, ValueError, "must not be above max_interval"),
+        ({"longer": "cap"}, TypeError, r"longer must be Longer\.REFUSE or Longer\.CAP, not str"),
+        ({"longer": Longer.CAP}, ValueError, "longer needs max_interval"),
+    ],
+)
+def test_limits_are_checked(
+    arguments: dict[str, object], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        Limits(**arguments)  # type: ignore[arg-type]
+
+
+def test_limits_of_an_interval() -> None:
+    for limits, expected in (
+        (Limits(), [0, 5, 1000]),
+        (Limits(min_interval=5), [5, 5, 1000]),
+        (Limits(2, 60), [2, 5, 1000]),
+        (Limits(2, 60, Longer.CAP), [2, 5, 60]),
+    ):
+        assert [limits.bound(seconds) for seconds in (0, 5, 1000)] == expected
+    assert [Limits(2, 60).cap(seconds) for seconds in (0, 5, 1000)] == [2, 5, 60]
+
+
+def test_a_longer_interval_is_refused_with_its_line() -> None:
+    rules = koster.parse("User-agent: *\nCrawl-delay: 86400").rules_for("FooBot")
+    with pytest.raises(
+        koster.TooSlowError, match="x: line 2, Crawl-delay: 86400 is longer"
+    ) as raised:
+        Limits(0, 300).check("x", rules, NOON)
+    again = pickle.loads(pickle.dumps(raised.value))
+    assert (again.interval, again.line, again.text) == (86_400, 2, "Crawl-delay: 86400")
+    assert str(again) == str(raised.value)
+    Limits(0, 86_400).check("x", rules, NOON)
+    Limits(0, 300, Longer.CAP).check("x", rules, NOON)
+    Limits().check("x", rules, NOON)
+    Limits(0, 300).check("x", koster.parse("").rules_for("FooBot"), NOON)
+
+
+@pytest.mark.parametrize(
+    ("lines", "limits", "seconds", "why"),
+    [
+        ("Crawl-delay: 1", Limits(5), 5, "line 2, Crawl-delay: 1, so min_interval applies (5 s)"),
+        (
+            "Crawl-delay: 99",
+            Limits(0, 60, Longer.CAP),
+            60,
+            "line 2, Crawl-delay: 99, so max_interval applies (60 s)",
+        ),
+        (
+            "Request-rate: 9/1s",
+            Limits(5),
+            5,
+            "line 2, Request-rate: 9/1s, so min_interval applies (5 s)",
+        ),
+        ("", Limits(20), 20, "the site sets no pace, so min_interval applies (20 s)"),
+        ("", Limits(0, 2), 2, "the site sets no pace, so max_interval applies (2 s)"),
+        ("Crawl-delay: 7", Limits(5, 60), 7, "line 2, Crawl-delay: 7"),
+    ],
+)
+def test_requests_within_limits(lines: str, limits: Limits, seconds: int, why: str) -> None:
+    rules = koster.parse(f"User-agent: *\n{lines}").rules_for("FooBot")
+    due = politeness.next_request(rules, Fetch(NOON, 0.0), NOON, limits=limits)
+    assert (due - NOON).total_seconds() == seconds
+    assert politeness.interval(rules, NOON, 0.0, limits=limits) == seconds
+    assert politeness.why(rules, NOON, limits=limits) == why

@@ -73,9 +73,7 @@ def is_binary(body: bytes) -> bool:
 
 
 def compression_of(body: bytes) -> str | None:
-    """Return how bytes are compressed, or None; text in UTF-8 is not."""
-    if is_utf8(body):
-        return None
+    """Return how bytes that are not text in UTF-8 are compressed, or None."""
     for begin, name in _COMPRESSED:
         if body.startswith(begin):
             return name

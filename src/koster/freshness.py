@@ -206,22 +206,10 @@ def _freshness_lifetime(headers: Mapping[str, str], now: datetime) -> float | No
     return None
 
 
-def http_date_seconds(date: str) -> int | None:
-    """Return an HTTP date in seconds since the epoch, or None if it is invalid.
-
-    Supports its three formats (RFC 9110 §5.6.7). A date without a zone, as in asctime(), is in UTC.
-
-    Raises:
-        ValueError: the date is outside the range of the system.
-        OverflowError: the same.
-    """
-    parsed = email.utils.parsedate_tz(date)
-    return None if parsed is None else email.utils.mktime_tz(parsed)
-
-
 def parse_http_date(date: str) -> datetime | None:
     """Return the moment of an HTTP date, or None if it is invalid.
 
+    Supports its three formats (RFC 9110 §5.6.7). A date without a zone, as in asctime(), is in UTC.
     After the year 9999 it is the end of that year.
 
     >>> parse_http_date("Sunday, 06-Nov-94 08:49:37 GMT").isoformat()

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from ...freshness import http_date_seconds
+import email.utils
 
 
 def parse_date(string: str) -> int:
     """Return an HTTP date in seconds since the epoch; without a time zone it is in UTC.
 
     Raises:
-        ValueError: the date is invalid.
+        OverflowError: the date is outside the range of the system.
+        ValueError: the same, or the date is invalid.
     """
-    seconds = http_date_seconds(string)
-    if seconds is None:
+    parsed = email.utils.parsedate_tz(string)
+    if parsed is None:
         raise ValueError("Invalid time.")
-    return seconds
+    return email.utils.mktime_tz(parsed)
