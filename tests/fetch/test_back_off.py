@@ -14,6 +14,7 @@ import anyio
 import httpx
 import httpx2
 import pytest
+import redis_server
 import requests
 from fetching import ASYNC_HTTP_CLIENTS, NAME, Clock, call_all
 from pacing import NOW, rules, rules_with_delay
@@ -34,6 +35,8 @@ from koster.fetch._back_off import PageAnswer, page_answer
 from koster.politeness import Pace
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import server
 
 pytestmark = pytest.mark.any_mode
@@ -354,8 +357,10 @@ def test_wrong_values_of_a_back_off_are_replaced(redis_url: str, field: str, val
     assert [event.name for event in events] == [EventName.PACE_REPLACED]
 
 
-def test_back_off_goes_on_without_the_server() -> None:
-    fleet = FleetPacer("redis://127.0.0.1:1/0", on_event=lambda _: None)
+@pytest.mark.filterwarnings("ignore:.*Redis")
+def test_back_off_goes_on_without_the_server(tmp_path: Path) -> None:
+    with redis_server.running(tmp_path) as url:
+        fleet = FleetPacer(url, on_event=lambda _: None)
     with closing(fleet):
         fleet.turn("a", rules_with_delay(2), NOW)
         changed = fleet.answered("a", rules_with_delay(2), NOW, PageAnswer(429))

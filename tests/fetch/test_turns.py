@@ -357,7 +357,7 @@ def test_prefetch_checks_urls_first(kind: str) -> None:
     sites = MockTransport({})
     with pytest.raises(koster.UrlError, match="mailto:x"):
         call(kind, "prefetch", [URL, "mailto:x"], transport=sites)
-    with pytest.raises(TypeError, match="iterable of str, not one str"):
+    with pytest.raises(TypeError, match="iterable of str, not str"):
         call(kind, "prefetch", URL, transport=sites)
     assert sites.requests == []
 
