@@ -74,7 +74,11 @@ class ResilientCache:
         """Return a lease for the fetch of an origin; None if the cache has no leases."""
         return None if self._leases is None else self._leases.request(self._prefix + origin)
 
-    def take(self, origin: str, lease: Lease) -> bool:
+    def take_and_get(self, origin: str, lease: Lease) -> tuple[bool, Entry | None]:
+        """Try to take a lease, then return whether it was, and the entry of the origin."""
+        return self._take(origin, lease), self.get(origin)
+
+    def _take(self, origin: str, lease: Lease) -> bool:
         """Take a lease; False while another process holds it, True if the cache fails."""
         if self._monotonic() < self._paused_until:
             return True

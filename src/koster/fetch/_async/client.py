@@ -396,8 +396,7 @@ class Client(ABC):
         pause = _MIN_POLL
         async with self._cancelled_on_close():
             while True:
-                is_taken = await self._call_cache(cache.take, str(origin), lease)
-                entry = await self._call_cache(cache.get, str(origin))
+                is_taken, entry = await self._call_cache(cache.take_and_get, str(origin), lease)
                 site = state.fresh_site(entry)
                 if is_taken or site is not None or time.monotonic() >= until:
                     return site, entry

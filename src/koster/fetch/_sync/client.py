@@ -395,8 +395,7 @@ class Client(ABC):
         pause = _MIN_POLL
         with self._cancelled_on_close():
             while True:
-                is_taken = self._call_cache(cache.take, str(origin), lease)
-                entry = self._call_cache(cache.get, str(origin))
+                is_taken, entry = self._call_cache(cache.take_and_get, str(origin), lease)
                 site = state.fresh_site(entry)
                 if is_taken or site is not None or time.monotonic() >= until:
                     return site, entry
