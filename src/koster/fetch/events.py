@@ -54,7 +54,7 @@ class EventName(enum.StrEnum):
     ``koster.wait.queued`` (seconds that it waited for other callers before), ``koster.why``."""
     PACE_BACK_OFF = "koster.pace.back_off"
     """The answer to a page slowed the crawler down, or made it faster again: ``koster.agent``,
-    ``http.response.status_code``, ``koster.pace.interval`` (at least so many seconds between two
+    ``http.response.status_code``, ``koster.pace.interval`` (the least seconds between two
     requests; 0: the site's own pace), ``koster.pace.retry_after`` (seconds), ``koster.why``."""
     PACE_FAILED = "koster.pace.failed"
     """The server of a `FleetPacer` failed, so for a while this process paces only its own requests,
