@@ -7,7 +7,7 @@ import copy
 import pickle
 import warnings
 from collections.abc import AsyncIterator, Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import anyio
@@ -116,3 +116,44 @@ def test_a_synchronous_client_warns_in_an_event_loop() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         make().allowed(URL)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "error"),
+    [
+        *(("1", TypeError), (b"1", TypeError), (None, TypeError), (True, TypeError)),
+        *((timedelta(seconds=1), TypeError), ("FooBot", TypeError)),
+        *((float("nan"), ValueError), (-1, ValueError), (float("inf"), ValueError)),
+    ],
+)
+def test_durations_are_numbers(kind: str, seconds: Any, error: type[Exception]) -> None:
+    with pytest.raises(error, match="seconds must be a "):
+        call(kind, "took", URL, seconds, transport=MockTransport(SITES))
+
+
+@pytest.mark.parametrize(
+    ("at_most", "error"),
+    [
+        *(("1", TypeError), (b"1", TypeError), (True, TypeError), (timedelta(1), TypeError)),
+        *((float("nan"), ValueError), (-1, ValueError)),
+    ],
+)
+def test_the_longest_wait_is_a_number(at_most: Any, error: type[Exception]) -> None:
+    for client in map(make, CLIENTS):
+        with pytest.raises(error, match="at_most must be "):
+            client.turn(URL, at_most=at_most)
+    with pytest.raises(error, match="at_most must be "):
+        make().wait(URL, at_most=at_most)
+    assert make(default_interval=0).wait(URL, at_most=float("inf")) < 1
+
+
+def test_turns_belong_into_a_with_statement() -> None:
+    for client in map(make, CLIENTS):
+        turn = client.turn(URL)
+        for name in ("decision", "waited", "allowed"):
+            with pytest.raises(RuntimeError, match=r"with statement: with client\.turn\(url\)"):
+                getattr(turn, name)
+        with pytest.raises(AttributeError, match="a Turn has no attribute 'permitted'"):
+            turn.permitted  # noqa: B018
+        with pytest.raises(TypeError, match="url must be a str, not bytes"):
+            client.turn(URL.encode())

@@ -110,6 +110,22 @@ def validate_agent(agent: str | Sequence[str]) -> str | Sequence[str]:
     return agent
 
 
+def validate_at_most(at_most: float | None) -> float | None:
+    """Return the most seconds to wait for a turn; None is no limit.
+
+    Raises:
+        TypeError: it is not a number.
+        ValueError: it is negative, or not a number (nan).
+    """
+    if at_most is None:
+        return None
+    if not isinstance(at_most, (int, float)) or isinstance(at_most, bool):
+        raise TypeError(f"at_most must be a number of seconds, not {type(at_most).__name__}")
+    if not at_most >= 0:
+        raise ValueError(f"at_most must be at least 0 seconds, not {at_most!r}")
+    return at_most
+
+
 def validate_timeout(timeout: float) -> float:
     """Return a timeout as a float.
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from ...errors import TooSlowError, TooSoonError
+from .._arguments import validate_at_most
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,12 +38,19 @@ class Turn:
         agent: str | Sequence[str] | None,
         at_most: float | None,
     ) -> None:
+        if not isinstance(url, str):
+            raise TypeError(f"url must be a str, not {type(url).__name__}")
         self._client = client
         self._url = url
         self._agent = agent
-        self._at_most = at_most
+        self._at_most = validate_at_most(at_most)
         self._key = ""
         self._token = 0
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name in self.__annotations__:
+            self._check_entered()
+        raise AttributeError(f"a Turn has no attribute {name!r}")
 
     @property
     def allowed(self) -> bool:
@@ -70,7 +78,7 @@ class Turn:
 
     def _check_entered(self) -> None:
         if not self._token:
-            raise RuntimeError("use the turn in a with statement")
+            raise RuntimeError("use the turn in a with statement: with client.turn(url) as turn")
 
     async def __aenter__(self) -> Self:
         self._key = ""

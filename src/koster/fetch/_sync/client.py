@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from ..._asking import allowed_as_browsers_read
 from ...access import Request
 from ...origins import origin_of
+from ...politeness import validate_number
+from .._arguments import validate_at_most
 from .._back_off import page_answer
 from .._grouping import host_of
 from .._hosts import to_ascii
@@ -187,6 +189,7 @@ class Client(ABC):
             UrlError: the URL is invalid, or not HTTP or HTTPS.
             RuntimeError: the client is closed.
         """
+        validate_at_most(at_most)
         site = self._get_site(url, agent)
         return self._wait(site, self._pace_key(url, site, agent), agent, at_most, 0)
 
@@ -288,10 +291,11 @@ class Client(ABC):
             response: The answer to the page, or its status; see `answered`.
 
         Raises:
-            TypeError: ``response`` is something else.
+            TypeError: ``seconds`` is not a number, or ``response`` is something else.
             UrlError: the URL is invalid, or not HTTP or HTTPS.
             ValueError: ``seconds`` is not a finite number of at least 0.
         """
+        validate_number("seconds", seconds)
         site = self._get_site(url, agent)
         self._call_pacer("took", self._pace_key(url, site, agent), seconds)
         if response is not None:
