@@ -78,14 +78,14 @@ def test_why_a_request_is_due(lines: str, why: str) -> None:
         ({"longer": Longer.CAP}, ValueError, "longer needs max_interval"),
     ],
 )
-def test_limits_are_checked(
+def test_intervals_are_checked(
     arguments: dict[str, object], error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
         Limits(**arguments)  # type: ignore[arg-type]
 
 
-def test_limits_of_an_interval() -> None:
+def test_bounds_of_an_interval() -> None:
     for limits, expected in (
         (Limits(), [0, 5, 1000]),
         (Limits(min_interval=5), [5, 5, 1000]),
@@ -112,7 +112,7 @@ def test_a_longer_interval_is_refused_with_its_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "limits", "seconds", "why"),
+    ("lines", "bounds", "seconds", "why"),
     [
         ("Crawl-delay: 1", Limits(5), 5, "line 2, Crawl-delay: 1, so min_interval applies (5 s)"),
         (
@@ -132,9 +132,9 @@ def test_a_longer_interval_is_refused_with_its_line() -> None:
         ("Crawl-delay: 7", Limits(5, 60), 7, "line 2, Crawl-delay: 7"),
     ],
 )
-def test_requests_within_limits(lines: str, limits: Limits, seconds: int, why: str) -> None:
+def test_requests_within_bounds(lines: str, bounds: Limits, seconds: int, why: str) -> None:
     rules = koster.parse(f"User-agent: *\n{lines}").rules_for("FooBot")
-    due = politeness.next_request(rules, Fetch(NOON, 0.0), NOON, limits=limits)
+    due = politeness.next_request(rules, Fetch(NOON, 0.0), NOON, limits=bounds)
     assert (due - NOON).total_seconds() == seconds
-    assert politeness.interval(rules, NOON, 0.0, limits=limits) == seconds
-    assert politeness.why(rules, NOON, limits=limits) == why
+    assert politeness.interval(rules, NOON, 0.0, limits=bounds) == seconds
+    assert politeness.why(rules, NOON, limits=bounds) == why
