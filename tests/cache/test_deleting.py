@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -115,6 +116,7 @@ def test_purge_reads_a_file_in_steps(tmp_path: Path, monkeypatch: pytest.MonkeyP
         for number in range(10):
             cache.put(f"{number}", ENTRY)
         assert cache.lease("5", "one", 0.001)
+        time.sleep(0.01)
         cache._execute("INSERT INTO entries VALUES ('other', 'no record')", ())
         assert cache.purge(older_than=timedelta()) == 10
         assert cache._execute("SELECT key FROM entries", ()) == [("other",)]

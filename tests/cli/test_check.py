@@ -18,7 +18,7 @@ import pytest
 from click.testing import CliRunner, Result
 from support import ROOT, Case, all_cases
 
-from koster import DIALECTS, MK1994, parse
+from koster import DIALECTS, GOOGLE, MK1994, parse
 from koster.cli._root import koster
 from koster.reports import screen
 from koster.reports._csv import csv_line
@@ -66,6 +66,9 @@ def test_text_shows_verdict_crawler_url_and_line(robots: str) -> None:
 def test_cases(case: Case, tmp_path: Path) -> None:
     """The command line gives the same verdicts as the library."""
     urls = [url for url in case.expected if "\x00" not in url]
+    if case.dialect is GOOGLE:
+        # The command decides about the URL that a client sends, the library about the one given.
+        urls = [url for url in urls if url.isascii()]
     if not isinstance(case.agent, str) or not urls:
         pytest.skip("the command line takes one name for each robot, and no NUL")
     path = tmp_path / "robots.txt"

@@ -32,7 +32,7 @@ AGENTS = [f"bot{number}" for number in range(10)]
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 ENTRY = Entry(
     *("https://a.example", Answer.FILE, "https://a.example/robots.txt", (), 200, ""),
-    *(b"Sitemap: /\n" * 15_000, NOW, NOW),
+    *(b"".join(b"Sitemap: /%d\n" % number for number in range(15_000)), NOW, NOW),
 )  # fmt: skip
 SITE = UnreadOutcome(
     *("https://a.example", RFC9309, koster.parse(b""), None, "", ENTRY.url, (), NOW, NOW),

@@ -76,6 +76,8 @@ _END_LEASE = "DELETE FROM entries WHERE key = ? AND substr(record, 17) = ?"
 _DELETE_ENDED_LEASES = "DELETE FROM entries WHERE key BETWEEN 'lease ' AND 'lease!' AND record < ?"
 #: Maximum seconds of a lease.
 _MAX_LEASE = 15.0
+#: Sorts after every owner: a record is a moment and an owner.
+_LAST = b"\xff"
 
 #: Bytes of entries by default.
 DEFAULT_MAX_BYTES = 1 << 30
@@ -219,13 +221,13 @@ class SqliteCache:
             return False
         now = time.time()
         record = _moment(now + min(seconds, _MAX_LEASE)) + own
-        held = name, _moment(now), _moment(now + _MAX_LEASE), own
+        held = name, _moment(now), _moment(now + _MAX_LEASE) + _LAST, own
         self._execute(_TAKE_LEASE, (name, record, *held))
         return not self._is_held_by_another(name, own)
 
     def _is_held_by_another(self, name: str, owner: bytes) -> bool:
         now = time.time()
-        held = name, _moment(now), _moment(now + _MAX_LEASE), owner
+        held = name, _moment(now), _moment(now + _MAX_LEASE) + _LAST, owner
         return bool(self._execute(_HELD_BY_ANOTHER, held))
 
     def release(self, key: str, owner: str) -> None:
