@@ -12,6 +12,7 @@ import time
 import urllib.error
 import urllib.request
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
@@ -269,7 +270,8 @@ class RobotExclusionRulesParser(RerpFile):
     def _expiration(self, expires: str | None) -> float:
         if expires and 200 <= (self._response_code or 0) < 300:
             moment = parse_http_date(expires)
-            if moment is not None:
+            # Later dates are invalid for the original.
+            if moment is not None and moment.replace(tzinfo=None) < datetime.max:
                 return moment.timestamp()
         return time.time() + SEVEN_DAYS
 
