@@ -105,7 +105,7 @@ class Leases:
             self._kept.discard(lease)
 
     def _renew(self) -> None:
-        """Renew the leases until there are none."""
+        """Renew the leases as long as there are some."""
         while True:
             time.sleep(_LEASE_SECONDS / _RENEWALS)
             with self._lock:

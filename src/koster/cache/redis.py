@@ -340,7 +340,7 @@ def _checked_url(url: str) -> str:
     """Return the URL of a server, with its scheme in lower case.
 
     Raises:
-        ValueError: its scheme is none of a single server, or its database is not a number.
+        ValueError: its scheme is not that of a single server, or its database is not a number.
     """
     scheme, separator, rest = url.partition("://")
     scheme = scheme.lower()

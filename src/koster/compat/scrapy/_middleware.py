@@ -60,7 +60,7 @@ class RobotsTxtMiddleware:
       site again; default: 0.
 
     A blocked request raises `IgnoreRequest` with three attributes: ``decision`` is the `Decision`,
-    or None if there is none; ``reason`` its `Reason` if it blocks the request, else None;
+    or None without one; ``reason`` its `Reason` if it blocks the request, else None;
     ``retry_at`` when an unreachable site is asked again, else None.
 
     Sites are origins; the interval of a site becomes the minimum delay of its download slot,
