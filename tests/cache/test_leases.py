@@ -22,7 +22,7 @@ from server import Site
 
 import koster
 from koster.cache import MemoryCache, RedisCache, SqliteCache
-from koster.cache.leases import Leases
+from koster.cache._leases import Leases
 from koster.fetch import AsyncRobotsClient, RobotsClient
 
 pytestmark = pytest.mark.any_mode
@@ -34,7 +34,7 @@ FORK = multiprocessing.get_context("fork")
 
 @pytest.fixture
 def _short_leases(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("koster.cache.leases._LEASE_SECONDS", SHORT)
+    monkeypatch.setattr("koster.cache._leases._LEASE_SECONDS", SHORT)
 
 
 @pytest.fixture(params=["sqlite", "redis"])

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, cast
 
 from ..freshness import Entry
-from .leases import Lease, Leases
+from ._leases import Lease, Leases
 from .store import key_prefix
 
 if TYPE_CHECKING:

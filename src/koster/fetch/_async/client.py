@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from ...access import Failure, Outcome, Response
-    from ...cache.leases import Lease
+    from ...cache._leases import Lease
     from ...freshness import Entry
     from ...model import Decision
     from ...origins import Origin
