@@ -220,7 +220,7 @@ def test_rewritten_real_files_are_equivalent(conformance_data: None) -> None:
         urls = [random_url(rng, patterns) for _ in range(200)]
         names = ["*", *rng.sample([a for g in robots.groups for a in g.agents] or ["x"], 1)]
         for write in (formatting.formatted, formatting.minified):
-            if not is_readable(body):
+            if not is_readable(body) or _charsets.bom_charset(body):
                 with pytest.raises(formatting.NotTheSame):
                     write(body)
                 continue
