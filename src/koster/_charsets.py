@@ -120,9 +120,9 @@ def is_utf8(body: bytes) -> bool:
     return b"\0" not in body
 
 
-def complete_lines(body: bytes, is_whole: bool = True) -> bytes:
+def complete_lines(body: bytes, is_whole: bool = True, limit: int = MAX_BYTES) -> bytes:
     """Return a body up to the last complete line within the size limit."""
-    return _without_partial_line(body[:MAX_BYTES], is_whole and len(body) <= MAX_BYTES)
+    return _without_partial_line(body[:limit], is_whole and len(body) <= limit)
 
 
 def _without_partial_line(body: bytes, is_whole: bool) -> bytes:

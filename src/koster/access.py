@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from ._asking import rules_for_data, rules_for_question, url_to_fetch
 from ._charsets import MAX_BYTES, complete_lines, declared_charset, is_utf8, to_utf8
 from ._contents import compression_of, is_page
-from .dialects import RFC9309, Decoding
+from .dialects import RFC9309
 from .errors import UrlError
 from .freshness import (
     Answer,
@@ -498,15 +498,10 @@ def with_dialect(outcome: Outcome, dialect: Dialect) -> Outcome:
     """Return an outcome for another dialect with the same `Statuses`."""
     if outcome.dialect == dialect:
         return outcome
-    robots = None if outcome.robots is None else parse(body_for(dialect, outcome.entry), dialect)
+    entry, robots = outcome.entry, outcome.robots
+    if robots is not None:
+        robots = parse(dialect.body_of(entry.body, entry.served), dialect)
     return replace(outcome, dialect=dialect, robots=robots)
-
-
-def body_for(dialect: Dialect, entry: Entry) -> bytes:
-    """Return the bytes of a cached file that a dialect reads: decoded or as they were served."""
-    if entry.served is not None and dialect.decoding is Decoding.NONE:
-        return entry.served
-    return entry.body
 
 
 def outcome_of(
@@ -528,7 +523,7 @@ def outcome_of(
     return Outcome(
         origin=entry.origin,
         dialect=dialect,
-        robots=parse(body_for(dialect, entry), dialect) if has_file else None,
+        robots=parse(dialect.body_of(entry.body, entry.served), dialect) if has_file else None,
         reason=_REASONS[means],
         why=why,
         url=entry.url,

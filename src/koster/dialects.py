@@ -305,6 +305,12 @@ class Dialect(Value):
     def __repr__(self) -> str:
         return f"<Dialect {self.name}>"
 
+    def body_of(self, decoded: bytes, served: bytes | None) -> bytes:
+        """Return the bytes of a file to read; ``served`` is None if it was not decoded."""
+        if served is None or self.decoding is Decoding.BY_MARK:
+            return decoded
+        return served
+
 
 # RFC 9309 (2022); docs/reference/dialects/rfc9309.md has the choices that it leaves open.
 RFC9309 = Dialect(

@@ -93,13 +93,19 @@ def _parse(body: Any, dialect: Dialect) -> RobotsTxt:
     served = data = body if type(body) is bytes else _document.bytes_of(body)
     # The first bytes of the byte order marks of UTF-16 and UTF-32.
     if plan.decodes and len(data) > 1 and (data[0] >= 0xFE or data[0] == 0):
-        is_whole = len(data) <= MAX_PARSED_BYTES
-        data = _charsets.decode_by_bom(data[:MAX_PARSED_BYTES], is_whole)[0]
+        data = decoded(data)
     robots._file = _document.read(data, plan)
     robots._served = None if data is served else served
     robots._prepared = robots._last = None
     robots._clock = 0
     return robots
+
+
+def decoded(served: bytes) -> bytes:
+    """Return a file with the byte order mark of UTF-16 or UTF-32 as UTF-8; others unchanged."""
+    is_whole = len(served) <= MAX_PARSED_BYTES
+    text, charset = _charsets.decode_by_bom(served[:MAX_PARSED_BYTES], is_whole)
+    return served if charset is None else text
 
 
 class RobotsTxt:

@@ -21,7 +21,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from .._asking import rules_for_data
-from .._charsets import decode_by_bom
 from .._misuse import check_order
 from ..analysis import Budget
 from ..analysis import classify as analyze
@@ -31,7 +30,7 @@ from ..engine import batches as _batches
 from ..engine import extents as _extents
 from ..engine.names import AgentNames
 from ..origins import bytes_as_sent
-from ..robots import parse
+from ..robots import decoded, parse
 from ._arrow import np, pa, pc
 from ._columns import (
     EncodedColumn,
@@ -298,12 +297,14 @@ def facts(bodies: Column | Parts, dialect: Dialect = RFC9309) -> Any:
 
 def _decoded(files: Parts, dialect: Dialect) -> Parts:
     """Return files with those that have the byte order mark of UTF-16 or UTF-32 as UTF-8."""
-    marked = _batches.marked(files.data, files.starts, files.ends) if len(files) else []
-    if dialect.decoding is not Decoding.BY_MARK or not marked:
+    if dialect.decoding is not Decoding.BY_MARK or not len(files):
+        return files
+    marked = _batches.marked(files.data, files.starts, files.ends)
+    if not marked:
         return files
     found = files.to_pylist()
     for index in marked:
-        found[index] = decode_by_bom(found[index])[0]
+        found[index] = decoded(found[index])
     return Parts.of(pa.array(found, pa.large_binary()))
 
 

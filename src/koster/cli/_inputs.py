@@ -11,7 +11,7 @@ import rich_click as click
 
 from .._charsets import bom_charset, decode_by_bom, is_utf16_or_utf32
 from .._contents import is_binary, is_page, is_readable, wide_charset
-from ..dialects import GOOGLE, RFC9309, Decoding
+from ..dialects import GOOGLE, RFC9309
 from ..errors import UnreadableError, UrlError
 from ..model import Reason
 from ..reports import screen
@@ -66,8 +66,7 @@ class Input:
 
     def robots(self, dialect: Dialect = RFC9309) -> RobotsTxt:
         """Return the file as a dialect reads it."""
-        is_decoded = self.served is None or dialect.decoding is Decoding.BY_MARK
-        return parse(self.body if is_decoded else self.served or b"", dialect)
+        return parse(dialect.body_of(self.body, self.served), dialect)
 
 
 def is_site(path: str) -> bool:

@@ -54,11 +54,3 @@ def decode_body(content: bytes, headers: Message, limit: int) -> bytes:
     if failure is not None:
         raise http.client.HTTPException(failure.why)
     return decoded
-
-
-def complete_lines(body: bytes, limit: int) -> bytes:
-    """Return the first ``limit`` bytes of a file, without a last line that is cut off."""
-    if len(body) <= limit:
-        return body
-    start = body[:limit]
-    return start[: max(start.rfind(b"\n"), start.rfind(b"\r")) + 1]

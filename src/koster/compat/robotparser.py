@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .. import dialects
 from .._asking import allowed_for_data, rules_for_data
+from .._charsets import complete_lines
 from ..dialects import Decoding, Names, Separator, keys_of
 from ..model import Directive
 from ..robots import parse as _parse
-from ._bodies import complete_lines, read_body
+from ._bodies import read_body
 from ._http import MAX_BYTES, escape_non_ascii
 from ._kept import RobotparserFile
 from ._timed import deadline_for, open_url
@@ -160,7 +161,7 @@ class RobotFileParser(RobotparserFile):
             self._apply_status(error.code)
             error.close()
         else:
-            self._add(complete_lines(body, MAX_BYTES))
+            self._add(complete_lines(body, limit=MAX_BYTES))
 
     def _apply_status(self, status: int) -> None:
         """Apply an error status (RFC 9309 §2.3.1, except 401 and 403)."""

@@ -17,7 +17,7 @@ from urllib.parse import ParseResult, SplitResult, quote, urljoin, urlsplit
 
 from .. import dialects
 from .._asking import allowed_for_data
-from .._charsets import decode_text
+from .._charsets import complete_lines, decode_text
 from ..dialects import (
     Choice,
     Comments,
@@ -33,7 +33,7 @@ from ..dialects import (
 from ..model import Directive
 from ..origins import PORTS
 from ..robots import parse as _parse
-from ._bodies import complete_lines, decode_body
+from ._bodies import decode_body
 from ._http import ASCII, MAX_BYTES, bracket_ipv6
 from ._timed import Deadline, exchange, fetch, request_target
 
@@ -310,7 +310,7 @@ def _to_robots_txt(status: int, headers: Message, content: bytes, charset: str) 
         return _DISALLOW_ALL
     if not 200 <= status < 300:
         return _ALLOW_ALL
-    content = complete_lines(decode_body(content, headers, MAX_BYTES + 1), MAX_BYTES)
+    content = complete_lines(decode_body(content, headers, MAX_BYTES + 1), limit=MAX_BYTES)
     content = content.removeprefix(codecs.BOM_UTF8)
     for declared in (_declared_charset(headers), "utf-8", "iso-8859-1"):
         try:

@@ -25,7 +25,7 @@ class PaceBy(enum.Enum):
     """None: each scheme, host and port has a pace of its own."""
     DOMAIN = "domain"
     """Sites of a registrable domain: ``a.example.co.uk`` and ``b.example.co.uk``. Domains of the
-    Public Suffix List, such as ``co.uk`` and ``github.io``, are none."""
+    Public Suffix List, such as ``co.uk`` and ``github.io``, do not count as such."""
     ADDRESS = "address"
     """Sites with the same IP address. A host with several counts as the lowest of them."""
 

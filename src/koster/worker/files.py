@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TypeAlias
 
-from ..access import Outcome, body_for
-from ..dialects import dialect_named
+from ..access import Outcome
+from ..dialects import Dialect, dialect_named
 from ..robots import RobotsTxt, parse
 
 
@@ -37,12 +37,17 @@ def robots_of(file: File, dialect: str) -> RobotsTxt:
     target = dialect_named(dialect)
     if isinstance(file, bytes) or file.robots is None:
         return parse(body_of(file), target)
-    return parse(body_for(target, file.entry), target)
+    return _parsed(file, target)
 
 
 def read(outcome: UnreadOutcome) -> Outcome:
     """Return an outcome with its file parsed."""
     values = {each.name: getattr(outcome, each.name) for each in fields(Outcome)}
     if outcome.robots is not None:
-        values["robots"] = parse(body_for(outcome.dialect, outcome.entry), outcome.dialect)
+        values["robots"] = _parsed(outcome, outcome.dialect)
     return Outcome(**values)
+
+
+def _parsed(outcome: UnreadOutcome, dialect: Dialect) -> RobotsTxt:
+    entry = outcome.entry
+    return parse(dialect.body_of(entry.body, entry.served), dialect)
