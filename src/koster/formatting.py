@@ -338,7 +338,7 @@ def _has_exceptions(robots: RobotsTxt) -> bool:
 
 def _first_part(body: bytes, readings: list[RobotsTxt]) -> list[RobotsTxt]:
     """Return what crawlers read of a file, in some dialects."""
-    part = complete_lines(body)
+    part = complete_lines(body, limit=MAX_BYTES)
     return [parse(part, robots.dialect) for robots in readings]
 
 
