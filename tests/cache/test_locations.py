@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
@@ -13,10 +14,11 @@ import redis
 import redis.asyncio
 import redis.sentinel
 from entries import ENTRY
+from server import Site
 
 import koster
 from koster.cache import MemoryCache, RedisCache, SqliteCache, open_cache
-from koster.cache.redis import is_outage
+from koster.cache.redis import _pool_like, is_outage
 from koster.fetch import FleetPacer
 
 pytestmark = pytest.mark.any_mode
@@ -104,10 +106,18 @@ def test_closed_cache_is_an_error(tmp_path: Path, redis_url: str) -> None:
         (lambda: None, r"must be a URL such as redis://.*, or a redis\.Redis, not .*NoneType"),
         (lambda: 6379, "not builtins.int"),
         (object, "not builtins.object"),
-        (redis.asyncio.Redis, "pass the server's URL, or a redis.Redis; AsyncRobotsClient calls"),
-        (redis.ConnectionPool, r"pass redis.Redis\(connection_pool=pool\)"),
-        (redis.asyncio.ConnectionPool, "cannot be used"),
+        (
+            lambda: redis.asyncio.Sentinel([("127.0.0.1", 1)]).master_for("main"),
+            "SentinelConnectionPool of SentinelManagedConnection cannot be used: pass the server's",
+        ),
+        (lambda: redis.asyncio.Redis().pipeline(), "pass its client"),
+        (redis.ConnectionPool, r"pass Redis\(connection_pool=pool\)"),
+        (redis.asyncio.ConnectionPool, r"pass Redis\(connection_pool=pool\)"),
         (lambda: redis.Redis().pipeline(), "pass its client"),
+        (
+            lambda: redis.asyncio.RedisCluster.__new__(redis.asyncio.RedisCluster),
+            "a Redis Cluster cannot be used",
+        ),
         (lambda: redis.RedisCluster.__new__(redis.RedisCluster), "a Redis Cluster cannot be used"),
         (lambda: redis.sentinel.Sentinel([]), "or a redis.Redis, not redis.sentinel.Sentinel"),
         (lambda: redis.Redis, "or a redis.Redis, not"),
@@ -169,3 +179,48 @@ def test_bugs_are_no_outages(redis_url: str, monkeypatch: pytest.MonkeyPatch) ->
 )
 def test_kinds_of_errors(error: Exception, outage: bool) -> None:
     assert is_outage(error) is outage
+
+
+@pytest.mark.parametrize(
+    "pool", [redis.asyncio.ConnectionPool, redis.asyncio.BlockingConnectionPool]
+)
+def test_asyncio_clients_give_their_address_and_credentials(
+    redis_url: str, site: Site, pool: Any
+) -> None:
+    site.robots(body=b"User-agent: *\nDisallow: /x\n")
+    url = redis_url.replace("/0", "/3")
+    options = {"username": "crawler", "password": "p/w d", "decode_responses": True}
+
+    async def main() -> None:
+        # Its own connections return text: koster's return bytes.
+        async with redis.asyncio.Redis.from_pool(pool.from_url(url, **options)) as client:
+            async with koster.AsyncRobotsClient(
+                "FooBot/1.0", cache=RedisCache(client), pacer=FleetPacer(client)
+            ) as robots:
+                assert not await robots.allowed(f"{site.url}/x")
+                async with robots.turn(f"{site.url}/y"):
+                    pass
+            names = [name async for name in client.scan_iter("koster:*")]
+            assert f"koster:{site.url}" in names
+            assert any(name.startswith("koster:pace:") for name in names)
+            await client.flushdb()
+
+    with closing(redis.Redis.from_url(redis_url)) as admin:
+        admin.acl_setuser(
+            "crawler", enabled=True, passwords=["+p/w d"], keys=["*"], categories=["+@all"]
+        )
+        asyncio.run(main())
+
+
+def test_asyncio_clients_keep_their_kind_of_connection() -> None:
+    for client, kind in [
+        (redis.asyncio.Redis(host="h", ssl=True, ssl_ca_certs="ca.pem"), redis.SSLConnection),
+        (redis.asyncio.Redis(unix_socket_path="/s"), redis.UnixDomainSocketConnection),
+        (redis.asyncio.from_url("rediss://a:b@h:7/3?ssl_check_hostname=no"), redis.SSLConnection),
+    ]:
+        pool = _pool_like(client)
+        connection = pool.connection_class(**pool.connection_kwargs)
+        assert type(connection) is kind
+        theirs = client.connection_pool.connection_class(**client.connection_pool.connection_kwargs)
+        for name in ("host", "port", "path", "db", "username", "password", "ca_certs"):
+            assert getattr(connection, name, None) == getattr(theirs, name, None), name

@@ -18,6 +18,7 @@ from .store import decode_entry, encode_entry
 
 try:
     import redis
+    import redis.asyncio
     from redis.backoff import NoBackoff
     from redis.retry import Retry
 except ModuleNotFoundError as error:
@@ -50,17 +51,21 @@ class RedisCache:
     """Caches entries on a Redis server, shared by a fleet.
 
     Args:
-        server: A URL such as ``redis://localhost:6379/0``, or a client (`redis.Redis`) that
-            returns bytes, not text; the caller closes it.
+        server: A URL such as ``redis://localhost:6379/0``; a client (`redis.Redis`) that returns
+            bytes, not text, which the caller closes; or a `redis.asyncio.Redis`, whose address,
+            credentials and TLS settings are used for new connections. `AsyncRobotsClient` uses all
+            of them in threads, so that the event loop does not wait.
         prefix: The prefix of all keys.
 
     Raises:
         CacheError: the server does not respond, or the database does not exist.
-        TypeError: the client is not a `redis.Redis`, or returns text.
+        TypeError: the client cannot be used, or returns text.
         ValueError: the URL is invalid.
     """
 
-    def __init__(self, server: str | redis.Redis, prefix: str = "koster:") -> None:
+    def __init__(
+        self, server: str | redis.Redis | redis.asyncio.Redis, prefix: str = "koster:"
+    ) -> None:
         self._server = Server(server)
         self._prefix = prefix
         self._is_closed = False
@@ -251,20 +256,23 @@ def is_outage(error: Exception) -> bool:
 
 
 class Server:
-    """A Redis server: a new client for its URL, or the caller's client.
+    """A Redis server: a new client for its URL or an asyncio client's, or the caller's client.
 
     Raises:
-        TypeError: it is neither a str nor a `redis.Redis`.
+        TypeError: it is neither a str nor a client that can be used.
         ValueError: the URL is invalid.
     """
 
-    def __init__(self, server: str | redis.Redis) -> None:
-        self._owns_client = isinstance(server, str)
+    def __init__(self, server: str | redis.Redis | redis.asyncio.Redis) -> None:
+        self._owns_client = isinstance(server, (str, redis.asyncio.Redis))
         self._sockets: weakref.WeakSet[_BoundedSocket] = weakref.WeakSet()
         if isinstance(server, str):
             self.client = self._create_client(_checked_url(server))
         else:
-            self.client = _checked_client(server)
+            client = _checked_client(server)
+            if isinstance(client, redis.asyncio.Redis):
+                client = self._limited(redis.Redis.from_pool(_pool_like(client)))
+            self.client = client
         at_fork(in_child=self._reset_after_fork)
 
     def check(self) -> None:
@@ -289,12 +297,7 @@ class Server:
     def _create_client(self, url: str) -> redis.Redis:
         """Return a client without retries, with limits on time and bytes per response."""
         try:
-            client = redis.Redis.from_url(
-                url,
-                socket_timeout=_TIMEOUT,
-                socket_connect_timeout=_TIMEOUT,
-                retry=Retry(NoBackoff(), 0),
-            )
+            client = redis.Redis.from_url(url, **_limits())
             pool = client.connection_pool
             # Connects to nothing, but names options that do not exist.
             pool.connection_class(**pool.connection_kwargs)
@@ -306,6 +309,11 @@ class Server:
                 "invalid URL of a Redis server: write redis://user:password@host:6379/0, with "
                 "percent-encoded special characters in the password"
             ) from None
+        return self._limited(client)
+
+    def _limited(self, client: redis.Redis) -> redis.Redis:
+        """Limit the time and length of each response of a new client."""
+        pool = client.connection_pool
         bases, members = (_BoundedConnection, pool.connection_class), {"sockets": self._sockets}
         pool.connection_class = type("BoundedConnection", bases, members)
         return client
@@ -363,28 +371,72 @@ def _checked_url(url: str) -> str:
 _NO_CLUSTER = "a Redis Cluster cannot be used: pass a single server, or a master from Sentinel"
 
 
-def _checked_client(client: Any) -> redis.Redis:
+def _checked_client(client: Any) -> redis.Redis | redis.asyncio.Redis:
     """Return the caller's client.
 
     Raises:
-        TypeError: it is not a `redis.Redis`.
+        TypeError: it is not a client of a single server.
     """
     kind = f"{type(client).__module__}.{type(client).__qualname__}"
-    if kind.startswith("redis.asyncio."):
-        raise TypeError(
-            f"a {kind} cannot be used: pass the server's URL, or a redis.Redis; "
-            "AsyncRobotsClient calls it in threads, so that the event loop does not wait"
-        )
-    if isinstance(client, (redis.RedisCluster, redis.client.Pipeline)):
-        reason = _NO_CLUSTER if isinstance(client, redis.RedisCluster) else "pass its client"
-        raise TypeError(f"a {kind} cannot be used: {reason}")
-    if isinstance(client, redis.ConnectionPool):
-        raise TypeError(f"a {kind} cannot be used: pass redis.Redis(connection_pool=pool)")
-    if not isinstance(client, redis.Redis):
+    for types, instead in _INSTEAD.items():
+        if isinstance(client, types):
+            raise TypeError(f"a {kind} cannot be used: {instead}")
+    if not isinstance(client, (redis.Redis, redis.asyncio.Redis)):
         raise TypeError(
             f"server must be a URL such as redis://localhost:6379/0, or a redis.Redis, not {kind}"
         )
     return client
+
+
+#: What to pass instead of an object of redis-py that is not a client of a single server.
+_INSTEAD: dict[tuple[type, ...], str] = {
+    (redis.RedisCluster, redis.asyncio.RedisCluster): _NO_CLUSTER,
+    (redis.client.Pipeline, redis.asyncio.client.Pipeline): "pass its client",
+    (redis.ConnectionPool, redis.asyncio.ConnectionPool): "pass Redis(connection_pool=pool)",
+}
+
+#: The connection classes of asyncio clients and those of synchronous ones; subclasses first.
+_CONNECTIONS: dict[type, type] = {
+    redis.asyncio.SSLConnection: redis.SSLConnection,
+    redis.asyncio.UnixDomainSocketConnection: redis.UnixDomainSocketConnection,
+    redis.asyncio.Connection: redis.Connection,
+}
+
+#: The settings of a connection that say where the server is, and who asks.
+_ADDRESS = frozenset(
+    {"host", "port", "path", "db", "username", "password", "credential_provider", "client_name"}
+)
+
+
+def _limits() -> dict[str, Any]:
+    """Return the settings of connections without retries, and with limits of time."""
+    return {
+        "socket_timeout": _TIMEOUT,
+        "socket_connect_timeout": _TIMEOUT,
+        "retry": Retry(NoBackoff(), 0),
+    }
+
+
+def _pool_like(client: redis.asyncio.Redis) -> redis.ConnectionPool:
+    """Return a pool of synchronous connections to an asyncio client's server.
+
+    Raises:
+        TypeError: the client's settings do not say where the server is, as with Sentinel.
+    """
+    pool = client.connection_pool
+    theirs = pool.connection_class
+    own = next((own for each, own in _CONNECTIONS.items() if issubclass(theirs, each)), None)
+    settings = {
+        name: value
+        for name, value in pool.connection_kwargs.items()
+        if name in _ADDRESS or name.startswith("ssl_")
+    }
+    if own is None or not settings.keys() & {"host", "path"}:
+        raise TypeError(
+            f"an asyncio client with a {type(pool).__name__} of {theirs.__name__} cannot be used: "
+            "pass the server's URL, or a redis.Redis, which AsyncRobotsClient uses in threads"
+        )
+    return redis.ConnectionPool(connection_class=own, **settings, **_limits())
 
 
 def _replace_locks(thing: Any) -> None:

@@ -120,7 +120,8 @@ class FleetPacer:
     """Paces requests of all processes that use the same server and prefix.
 
     Args:
-        server: A URL such as ``redis://localhost:6379/0``, or a client (`redis.Redis`).
+        server: A URL such as ``redis://localhost:6379/0``, or a client (`redis.Redis` or
+            `redis.asyncio.Redis`, as `RedisCache`).
         default: The pace for sites that set none.
         prefix: The prefix of all keys.
         on_event: Called with each `Event` of the pacer.
@@ -139,7 +140,7 @@ class FleetPacer:
 
     def __init__(
         self,
-        server: str | redis.Redis,
+        server: str | redis.Redis | redis.asyncio.Redis,
         default: Pace = RULE_OF_THUMB,
         prefix: str = "koster:pace:",
         on_event: OnEvent | None = None,
