@@ -169,6 +169,7 @@ $(VENV)/installed: pyproject.toml setup.py constraints.txt
 
 $(VENV)/compiled: $(VENV)/installed $(HOT)
 	@$(BIN)/python setup.py -q build_ext --inplace > $(VENV)/build.log 2>&1 || { cat $(VENV)/build.log; exit 1; }
+	@! grep '^koster: ' $(VENV)/build.log || echo 'It is slower; $(VENV)/build.log has what the compiler said.'
 	@[ "$${KOSTER_PURE:-0}" != 0 ] || touch $@
 
 # What `make test` needs besides, and the wheels that tests install into clean environments.

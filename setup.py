@@ -15,9 +15,12 @@ from pathlib import Path
 import Cython
 from Cython.Build import cythonize
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
+from setuptools.errors import CompileError, ExecError, LinkError, PlatformError
 
-HOT = runpy.run_path("src/koster/_pure.py", run_name="koster._pure")["HOT"]
+_pure = runpy.run_path("src/koster/_pure.py", run_name="koster._pure")
+HOT = _pure["HOT"]
 SOURCES = {f"koster.{name}": f"src/koster/{name.replace('.', '/')}.py" for name in HOT}
 
 #: The folder of the C files, outside the package: otherwise the wheel would contain them. All are
@@ -30,7 +33,7 @@ FLAGS = [] if sys.platform == "win32" else ["-g0"]
 
 #: The module with what Cython would else put into each of the others: a quarter of the compiler's
 #: work. Little of it is called often.
-SHARED = "koster.engine._cython"
+SHARED = f"koster.{_pure['SHARED']}"
 SHARED_FLAGS = FLAGS if sys.platform == "win32" else [*FLAGS, "-O1"]
 
 #: What Cython 3.3.1 writes for comprehensions, and what it must be: without memory for the list,
@@ -49,7 +52,7 @@ def main() -> None:
     """Run the setup commands."""
     setup(
         ext_modules=extensions(),
-        cmdclass={"build_py": BuildWithSuite},
+        cmdclass={"build_py": BuildWithSuite, "build_ext": BuildAllOrNone},
         options={"build_ext": {"parallel": CORES}},
     )
 
@@ -63,6 +66,27 @@ class BuildWithSuite(build_py):
         if not self.editable_mode:
             folder = Path(self.build_lib, "koster", "conformance", "suite")
             shutil.copytree("conformance", folder, dirs_exist_ok=True)
+
+
+class BuildAllOrNone(build_ext):
+    """Compiles all modules or none: extensions of two builds do not fit together."""
+
+    def run(self) -> None:
+        """Build the extensions."""
+        # In the package, too, if they are copied there.
+        self.folders = [self.build_lib, *(["src"] if self.inplace else [])]
+        super().run()
+
+    def build_extensions(self) -> None:
+        """Compile; if the compiler fails for one module, all stay plain Python."""
+        try:
+            super().build_extensions()
+        except (CompileError, LinkError, ExecError, PlatformError) as error:
+            for extension in self.extensions:
+                for folder in self.folders:
+                    Path(folder, self.get_ext_filename(extension.name)).unlink(missing_ok=True)
+            self.extensions = []
+            print(f"{error}\nkoster: the compiler failed: built as plain Python", file=sys.stderr)
 
 
 def extensions() -> list[Extension]:
@@ -92,9 +116,6 @@ def extensions() -> list[Extension]:
         release_once(Path(extension.sources[0]))
     # The largest first: else one core waits for the other one at the end.
     found.sort(key=lambda extension: -os.path.getsize(extension.sources[0]))
-    for extension in found:
-        # If the compiler fails, the module stays plain Python.
-        extension.optional = True
     return found
 
 

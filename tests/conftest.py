@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, Phase, settings
 from support import EVERYTHING, conformance
 
 import koster
+from koster import _pure
 
 # The tests use servers on loopback, which no proxy reaches.
 for _name in list(os.environ):
@@ -45,6 +46,12 @@ settings.register_profile(
     phases=(Phase.explicit, Phase.generate),
 )
 settings.load_profile(os.environ.get("KOSTER_HYPOTHESIS", "usual"))
+
+
+def pytest_configure() -> None:
+    """Refuse to test compiled modules of yesterday's sources."""
+    if warning := _pure.outdated():
+        raise pytest.UsageError(warning)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -1,12 +1,14 @@
-"""Chooses between the hot modules as plain Python and as compiled extensions.
+"""Chooses between the hot modules as plain Python and as compiled extensions: all or none.
 
-`HOT` lists them. With ``KOSTER_PURE=1`` in the environment the extensions are ignored.
+`HOT` lists them. With ``KOSTER_PURE=1`` in the environment the extensions are ignored. So they are
+if some are missing: those of two builds do not fit together.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from importlib.machinery import EXTENSION_SUFFIXES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +24,13 @@ HOT = (
     *("engine.batches", "engine.extents", "engine.records", "robots", "_asking", "_urls"),
     *("compat._kept", "analysis._entries", "analysis._index", "analysis._overlaps"),
 )
+
+#: The extension with the code that the others share. It has no source of its own.
+SHARED = "engine._cython"
+
+_HOME = os.path.dirname(__file__)
+#: The folders of hot modules, by the names of their packages: none is deeper.
+_FOLDERS = tuple(sorted({name.rpartition(".")[0] for name in HOT}))
 
 
 class _SourceFinder:
@@ -40,11 +49,60 @@ class _SourceFinder:
 
 
 def settle() -> None:
-    """Ignore the extensions if ``KOSTER_PURE`` is set."""
-    if os.environ.get("KOSTER_PURE", "") not in ("", "0"):
-        import importlib.util  # noqa: F401, PLC0415 - takes a millisecond, and is rarely needed
+    """Ignore the extensions if ``KOSTER_PURE`` is set, or some are missing."""
+    if os.environ.get("KOSTER_PURE", "") in ("", "0"):
+        extensions = _extensions()
+        missing = [name for name in (*HOT, SHARED) if name not in extensions]
+        if not missing or not extensions:
+            return
+        import warnings  # noqa: PLC0415 - rarely needed
 
-        sys.meta_path.insert(0, _SourceFinder)
+        warnings.warn(
+            "koster runs as plain Python, which is slower: compiled modules are missing "
+            f"({', '.join(missing)}); install koster again",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+    import importlib.util  # noqa: F401, PLC0415 - takes a millisecond, and is rarely needed
+
+    sys.meta_path.insert(0, _SourceFinder)
+
+
+def outdated() -> str:
+    """Return what to say if an extension is older than its source, as may be in a checkout."""
+    in_checkout = os.path.exists(os.path.join(_HOME, os.pardir, os.pardir, "setup.py"))
+    if not in_checkout or _SourceFinder in sys.meta_path:
+        return ""
+    files = [entry for folder in _FOLDERS for entry in _entries(folder)]
+    times = {entry.path: entry.stat().st_mtime for entry in files}
+    shared = [path for path in times if path.endswith(".pxd")]
+    found = []
+    for path in [entry.path for name, entry in _extensions().items() if name != SHARED]:
+        sources = [f"{path.partition('.')[0]}.py", *shared]
+        newer = [source for source in sources if times.get(source, 0) > times[path]]
+        found += [f"{path} is older than {newer[0]}"] if newer else []
+    more = f", and {len(found) - 1} more" if len(found) > 1 else ""
+    return f"{found[0]}{more}: type make run" if found else ""
+
+
+def _extensions() -> dict[str, os.DirEntry[str]]:
+    """Return the files of extensions by the names of their modules."""
+    found = {}
+    for folder in _FOLDERS:
+        for entry in _entries(folder):
+            stem, dot, suffix = entry.name.partition(".")
+            if dot + suffix in EXTENSION_SUFFIXES:
+                found[f"{folder}.{stem}".lstrip(".")] = entry
+    return found
+
+
+def _entries(folder: str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(os.path.join(_HOME, folder)) as entries:
+            return list(entries)
+    except OSError:
+        # In a ZIP archive, no module can be an extension.
+        return []
 
 
 def is_compiled() -> bool:

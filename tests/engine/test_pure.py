@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
+import shutil
 import sys
 from array import array
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -28,6 +32,63 @@ def test_environment_chooses(
     monkeypatch.setattr(sys, "meta_path", list(finders))
     _pure.settle()
     assert sys.meta_path == ([_pure._SourceFinder] if is_pure else []) + finders
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package in a checkout, with the sources and extensions of the hot modules."""
+    (tmp_path / "setup.py").touch()
+    folder = tmp_path / "src/koster"
+    for name in (*_pure.HOT, _pure.SHARED):
+        path = folder / name.replace(".", "/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for suffix in (".py", ".pxd", EXTENSION_SUFFIXES[0]):
+            path.with_suffix(suffix).touch()
+            os.utime(path.with_suffix(suffix), (1000, 1000))
+    monkeypatch.setattr(_pure, "_HOME", str(folder))
+    monkeypatch.setattr(sys, "meta_path", [])
+    monkeypatch.delenv("KOSTER_PURE", raising=False)
+    return folder
+
+
+@pytest.mark.parametrize("name", ["engine.lexer", "robots", "compat._kept", _pure.SHARED])
+def test_all_extensions_are_used_or_none(package: Path, name: str) -> None:
+    _pure.settle()
+    assert sys.meta_path == []
+    path = package / name.replace(".", "/")
+    path.with_suffix(EXTENSION_SUFFIXES[0]).rename(path.with_suffix(".cpython-38-other.so"))
+    with pytest.warns(RuntimeWarning, match=rf"plain Python.* missing \({name}\); install koster"):
+        _pure.settle()
+    assert sys.meta_path == [_pure._SourceFinder]
+
+
+def test_without_extensions_nothing_is_said(package: Path) -> None:
+    for path in package.rglob("*.so"):
+        path.unlink()
+    _pure.settle()
+    assert sys.meta_path == []
+    shutil.rmtree(package)
+    _pure.settle()
+    assert _pure.outdated() == ""
+
+
+def test_extensions_older_than_their_sources_are_named(package: Path) -> None:
+    assert _pure.outdated() == ""
+    os.utime(package / "engine/lexer.py", (2000, 2000))
+    extension = (package / "engine/lexer").with_suffix(EXTENSION_SUFFIXES[0])
+    older = f"{extension} is older than {package / 'engine/lexer.py'}"
+    assert _pure.outdated() == f"{older}: type make run"
+    os.utime(package / "engine/trie.py", (2000, 2000))
+    assert ", and 1 more: type make run" in _pure.outdated()
+    (package.parent.parent / "setup.py").unlink()
+    assert _pure.outdated() == ""
+
+
+def test_all_extensions_read_what_modules_declare(package: Path) -> None:
+    os.utime(package / "engine/lexer.pxd", (2000, 2000))
+    assert f", and {len(_pure.HOT) - 1} more" in _pure.outdated()
+    sys.meta_path.insert(0, _pure._SourceFinder)
+    assert _pure.outdated() == ""
 
 
 def test_sources_of_hot_modules_are_found() -> None:

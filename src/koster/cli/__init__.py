@@ -18,6 +18,7 @@ import signal
 import sys
 from typing import Any, NoReturn
 
+from .. import _pure
 from .._own_process import leave_out_unused
 
 #: What the extra ``cli`` brings.
@@ -98,6 +99,8 @@ def main() -> None:
     # write warnings between the answers.
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115 - until the end
     sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115 - until the end
+    if warning := _pure.outdated():
+        print(f"koster: {warning}", file=sys.stderr)
     try:
         try:
             koster(prog_name="koster")
