@@ -1,4 +1,4 @@
-"""The default dialect decides as the reference does (tests/reference.py), by the same line."""
+"""The default dialect decides as the reference does (tests/helpers/reference.py), by the same line."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from koster._asking import rules_for_data
 from . import _inputs, _tally
 
 # Beside the checkout's own tests, or packed together with this module.
-sys.path.append(str(Path(__file__).parent.parent / "tests"))
+sys.path.append(str(Path(__file__).parent.parent))
 
-import reference
+from tests.helpers import reference
 
 # The reference reads the file, and each pattern, anew for each question.
 for _name in ("groups_of", "canonical", "path_of", "canonical_name", "key_and_value"):

@@ -83,9 +83,8 @@ def build(folder: Path, patch: Path | None = None) -> None:
 def _run_threads(added: dict[str, str]) -> None:
     """Let threads share objects; an error ends the process, and this one."""
     print("Threads that share objects", flush=True)
-    script = _ROOT / "tests" / "threads" / "hammer.py"
-    arguments = [sys.executable, str(script), *_SHARED]
-    status = subprocess.run(arguments, env=os.environ | added, check=False).returncode
+    arguments = [sys.executable, "-m", "tests.helpers.hammer", *_SHARED]
+    status = subprocess.run(arguments, cwd=_ROOT, env=os.environ | added, check=False).returncode
     if status:
         sys.exit(status)
 

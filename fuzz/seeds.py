@@ -101,8 +101,8 @@ def cases() -> Iterator[bytes]:
     """Yield an input for each case in tests/cases, if the tests are there."""
     if not _TESTS.is_dir():
         return
-    sys.path.append(str(_TESTS))
-    from support import all_cases
+    sys.path.append(str(_TESTS.parent))
+    from tests.helpers.support import all_cases
 
     for number, case in enumerate(all_cases()):
         data = encode_raw(case.body, [case.agent], list(case.expected), number & 255)

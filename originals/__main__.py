@@ -17,7 +17,7 @@ from pathlib import Path
 from .suites import SUITES, Suite
 
 ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(ROOT))
 
 
 def main() -> int:
@@ -116,8 +116,8 @@ def outcomes(suite: Suite, tests: list[str], folder: Path) -> dict[str, str]:
 
 def agreements() -> dict[str, str]:
     """Return for each facade the share of conformance rows on which it agrees with its original."""
-    from facades import COLUMNS, agreement  # noqa: PLC0415 - needs the path that is set above
-    from support import bodies, conformance, verdicts  # noqa: PLC0415
+    from tests.helpers.facades import COLUMNS, agreement  # noqa: PLC0415 - needs the path that is set above
+    from tests.helpers.support import bodies, conformance, verdicts  # noqa: PLC0415
 
     if conformance() is None:
         return {}

@@ -10,13 +10,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import redis_server
-import server
 from hypothesis import HealthCheck, Phase, settings
-from support import EVERYTHING, conformance
 
 import koster
 from koster import _pure
+from tests.helpers import redis_server, server
+from tests.helpers.support import EVERYTHING, conformance
 
 # The tests use servers on loopback, which no proxy reaches.
 for _name in list(os.environ):

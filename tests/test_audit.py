@@ -5,13 +5,13 @@ from __future__ import annotations
 from html.parser import HTMLParser
 
 import pytest
-from owners import parsed
 
 from koster import crawlers
 from koster.analysis import Extent
 from koster.audit import audit
 from koster.crawlers import Obeys, Purpose
 from koster.reports.audit import Audited, as_page
+from tests.helpers.owners import parsed
 
 
 def test_audit_lists_what_crawlers_may_fetch() -> None:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-import strategies
 from hypothesis import given
 from hypothesis import strategies as st
-from owners import parsed
 
 import koster
 from koster import compose, crawlers, formatting
@@ -16,6 +14,8 @@ from koster.analysis import EVERYBODY, Extent, classify
 from koster.compose import _closed
 from koster.crawlers import Purpose
 from koster.lint import Severity, lint
+from tests.helpers import strategies
+from tests.helpers.owners import parsed
 
 
 def test_compose_writes_all_intentions() -> None:

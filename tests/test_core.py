@@ -7,9 +7,9 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from support import ROOT
 
 import koster
+from tests.helpers.support import ROOT
 
 pytestmark = pytest.mark.any_mode
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import pytest
-import strategies
 from hypothesis import given
 from hypothesis import strategies as st
-from owners import parsed
-from support import bodies
 
 import koster
 from koster import compose, diff, formatting
 from koster.analysis import EVERYBODY, Budget
 from koster.diff import compare
+from tests.helpers import strategies
+from tests.helpers.owners import parsed
+from tests.helpers.support import bodies
 
 
 def test_change_lists_the_affected_crawlers() -> None:

@@ -8,9 +8,6 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner
-from docs_pages import DOCS, pages
-from facades import COLUMNS
-from support import ROOT
 
 import koster
 from koster._version import DOCS as DOCS_URL
@@ -19,6 +16,9 @@ from koster.bulk._archived import ARCHIVED
 from koster.cli._root import koster as command
 from koster.lint import CHECKS
 from koster.lint.settings import _KEYS
+from tests.helpers.docs_pages import DOCS, pages
+from tests.helpers.facades import COLUMNS
+from tests.helpers.support import ROOT
 
 pytestmark = pytest.mark.any_mode
 

@@ -12,11 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import archives
 import pyarrow as pa
 import pytest
-from archives import Fetch
-from bulk_runs import run_answers
 from click.testing import CliRunner
 
 import koster
@@ -30,6 +27,9 @@ from koster.dialects import DIALECTS
 from koster.fetch import MockTransport, Reply
 from koster.robots import MAX_PARSED_BYTES
 from koster.worker import answers
+from tests.helpers import archives
+from tests.helpers.archives import Fetch
+from tests.helpers.bulk_runs import run_answers
 
 pytestmark = pytest.mark.any_mode
 

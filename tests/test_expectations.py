@@ -7,13 +7,13 @@ import sys
 from functools import partial
 
 import pytest
-from owners import results
 
 import koster
 from koster import crawlers, expectations
 from koster.analysis import Budget
 from koster.crawlers import Purpose
 from koster.diff import compare
+from tests.helpers.owners import results
 
 
 def test_allow_and_disallow_expectations() -> None:

@@ -8,11 +8,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import pytest
-import strategies
 from hypothesis import given
 from hypothesis import strategies as st
-from owners import parsed, results
-from support import bodies
 
 import koster
 from koster import _charsets, formatting
@@ -22,6 +19,9 @@ from koster.analysis._ranked import Ranked
 from koster.dialects import GOOGLE, RFC9309, Merging
 from koster.diff import compare
 from koster.model import LineKind
+from tests.helpers import strategies
+from tests.helpers.owners import parsed, results
+from tests.helpers.support import bodies
 
 
 def test_formatted_layout() -> None:

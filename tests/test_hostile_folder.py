@@ -11,11 +11,11 @@ from pathlib import Path
 
 import anyio
 import pytest
-from support import ROOT
 
 from koster._own_process import command_of
 from koster.bulk import _processes
 from koster.service._process import Worker
+from tests.helpers.support import ROOT
 
 pytestmark = pytest.mark.any_mode
 

@@ -15,11 +15,11 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from support import HERE
 
 import koster
 from koster._asking import rules_for_data
 from koster.bulk import kernel
+from tests.helpers.support import HERE
 
 BODY = b"User-agent: *\nDisallow: /private\n"
 URL = "https://example.com/private/x"

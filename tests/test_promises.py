@@ -9,7 +9,8 @@ from functools import cache
 from typing import Any
 
 import pytest
-from support import HERE, ROOT
+
+from tests.helpers.support import HERE, ROOT
 
 pytestmark = pytest.mark.any_mode
 

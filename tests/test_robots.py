@@ -11,11 +11,11 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from support import EVERYTHING, ROOT, all_cases, bodies
 
 import koster
 from koster._asking import allowed_for_data, file_of
 from koster.dialects import Orphans
+from tests.helpers.support import EVERYTHING, ROOT, all_cases, bodies
 
 BODY = "User-agent: *\nDisallow: /private\nAllow: /private/press\n\nUser-agent: FooBot\nDisallow:"
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import click
 import jinja2
-from tools.commands import Described, described
 
 from koster import __version__
 from koster.cli._help import COMMANDS
 from koster.cli._root import koster
+from tools.commands import Described, described
 
 PAGE = Path(__file__).parents[1] / "docs" / "koster.1"
 

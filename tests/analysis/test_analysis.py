@@ -9,7 +9,6 @@ from functools import cache
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support import EVERYTHING
 
 import koster
 from koster import analysis
@@ -24,6 +23,7 @@ from koster.analysis import (
     redundant_rules,
 )
 from koster.dialects import DIALECTS, Escapes
+from tests.helpers.support import EVERYTHING
 
 #: Few letters, so that patterns overlap, and ``x``, which no pattern contains.
 LETTERS = ("a", "b", "/", "?", "$", "x")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from analysis_answers import PATH, answers
+
+from tests.helpers.analysis_answers import PATH, answers
 
 CASES = json.loads(PATH.read_text("utf-8"))
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import archives
 import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.parquet as pq
 import pytest
-from columns import AGENTS, BODIES
+
+from tests.helpers import archives
+from tests.helpers.columns import AGENTS, BODIES
 
 
 @pytest.fixture

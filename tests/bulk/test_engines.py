@@ -9,12 +9,12 @@ import duckdb
 import polars as pl
 import pyarrow as pa
 import pytest
-from columns import AGENTS, BODIES, ONE, OTHER, cell, decision
 
 import koster
 import koster.bulk.polars
 from koster.bulk import CLASSIFIED, DECIDED, FACTS, kernel
 from koster.bulk.duckdb import REDIRECTS, register
+from tests.helpers.columns import AGENTS, BODIES, ONE, OTHER, cell, decision
 
 URLS = ["/private", "/private/x", "https://e.com/", "/robots.txt"]
 #: More rows than DuckDB passes on in one batch.

@@ -11,14 +11,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import archives
 import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.parquet as pq
 import pytest
-from archives import Fetch
-from bulk_runs import GPT, WRITERS, bulk, contents, rows, run_answers
-from columns import ONE
 
 from koster.bulk import (
     _archives,
@@ -32,6 +28,10 @@ from koster.bulk._batches import BadRecords
 from koster.bulk._parquet import BYTES
 from koster.bulk.runs import Columns, Question
 from koster.errors import UnreadableError
+from tests.helpers import archives
+from tests.helpers.archives import Fetch
+from tests.helpers.bulk_runs import GPT, WRITERS, bulk, contents, rows, run_answers
+from tests.helpers.columns import ONE
 
 pytestmark = pytest.mark.any_mode
 

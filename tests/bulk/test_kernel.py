@@ -12,12 +12,8 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-import strategies
-from columns import AGENTS, BODIES, ONE, OTHER, cell, decision
 from hypothesis import example, given
 from hypothesis import strategies as st
-from support import all_cases, bodies, verdicts
-from variants import variants
 
 import koster
 from koster._asking import file_of
@@ -31,6 +27,10 @@ from koster.engine import extents as _extents
 from koster.engine.names import AgentNames
 from koster.lint import CHECKS
 from koster.model import Directive, LineKind
+from tests.helpers import strategies
+from tests.helpers.columns import AGENTS, BODIES, ONE, OTHER, cell, decision
+from tests.helpers.support import all_cases, bodies, verdicts
+from tests.helpers.variants import variants
 
 
 def test_consecutive_user_agent_lines_share_a_group() -> None:

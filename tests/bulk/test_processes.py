@@ -12,11 +12,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-import archives
 import pytest
-from bulk_runs import GPT, contents
 
 from koster.bulk import _processes, runs
+from tests.helpers import archives
+from tests.helpers.bulk_runs import GPT, contents
 
 pytestmark = pytest.mark.any_mode
 

@@ -12,14 +12,10 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-import archives
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from archives import Fetch
 from click.testing import CliRunner, Result
-from columns import ONE, OTHER
-from support import ROOT
 
 from koster.analysis import Budget
 from koster.bulk import kernel, runs
@@ -29,6 +25,10 @@ from koster.cli._root import koster as command
 from koster.errors import UnreadableError
 from koster.reports._lines import NARROW, WIDE, Frame, Line, chart
 from koster.reports.bulk import Shares, as_csv, as_page, percent
+from tests.helpers import archives
+from tests.helpers.archives import Fetch
+from tests.helpers.columns import ONE, OTHER
+from tests.helpers.support import ROOT
 
 pytestmark = pytest.mark.any_mode
 

@@ -12,13 +12,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import archives
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from archives import Fetch
-from bulk_runs import GPT, WRITERS, bulk
-from support import ROOT
 
 from koster.bulk import _attribution, runs
 from koster.bulk import report as reports
@@ -27,6 +23,10 @@ from koster.bulk.report import Report, Share, report
 from koster.bulk.runs import Columns, Question
 from koster.errors import UnreadableError
 from koster.reports.bulk import Shares, as_csv, as_page
+from tests.helpers import archives
+from tests.helpers.archives import Fetch
+from tests.helpers.bulk_runs import GPT, WRITERS, bulk
+from tests.helpers.support import ROOT
 
 pytestmark = pytest.mark.any_mode
 

@@ -12,17 +12,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import archives
 import duckdb
 import polars as pl
 import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.parquet as pq
 import pytest
-from archives import Fetch
-from bulk_runs import GPT, WRITERS, as_jsonl, as_parquet, bulk, contents, rows, run_answers
-from columns import AGENTS, ONE, OTHER, cell, decision
-from support import bodies
 
 import koster
 import koster.bulk.polars
@@ -37,6 +32,20 @@ from koster.bulk._batches import BadRecords
 from koster.bulk.duckdb import register
 from koster.bulk.runs import Columns, Question
 from koster.errors import UnreadableError
+from tests.helpers import archives
+from tests.helpers.archives import Fetch
+from tests.helpers.bulk_runs import (
+    GPT,
+    WRITERS,
+    as_jsonl,
+    as_parquet,
+    bulk,
+    contents,
+    rows,
+    run_answers,
+)
+from tests.helpers.columns import AGENTS, ONE, OTHER, cell, decision
+from tests.helpers.support import bodies
 
 pytestmark = pytest.mark.any_mode
 

@@ -7,13 +7,13 @@ import io
 import random
 from typing import Any
 
-import archives
 import pytest
-from archives import ROBOTS, Fetch, by_hand
 
 from koster.bulk import _archives, _libdeflate, _members, _scanned
 from koster.bulk._batches import BadRecords, Batch
 from koster.errors import UnreadableError
+from tests.helpers import archives
+from tests.helpers.archives import ROBOTS, Fetch, by_hand
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
 URI = "WARC-Target-URI: https://e.com/robots.txt"

@@ -9,13 +9,13 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-import archives
 import pytest
-from archives import ROBOTS, Fetch, by_hand
 
 from koster.bulk import _warc_reader, warc
 from koster.bulk.warc import BadRecord, FetchClass, Record
 from koster.errors import KosterError, UnreadableError
+from tests.helpers import archives
+from tests.helpers.archives import ROBOTS, Fetch, by_hand
 
 pytestmark = pytest.mark.any_mode
 

@@ -21,10 +21,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from entries import ENTRY
 from hypothesis import given
 from hypothesis import strategies as st
-from support import HERE
 
 import koster
 from koster._moments import FIRST, LAST
@@ -34,6 +32,8 @@ from koster.cache.redis import Server, _BoundedSocket
 from koster.cache.resilient import ResilientCache
 from koster.cache.store import _FORMAT, decode_entry, encode_entry, key_prefix
 from koster.freshness import Hop
+from tests.helpers.entries import ENTRY
+from tests.helpers.support import HERE
 
 pytestmark = pytest.mark.any_mode
 
@@ -317,7 +317,7 @@ WRITER = """
 import sys
 from dataclasses import replace
 sys.path.insert(0, sys.argv[3])
-from entries import ENTRY
+from tests.helpers.entries import ENTRY
 from koster.cache import SqliteCache
 from koster.errors import CacheError
 cache = SqliteCache(sys.argv[1])

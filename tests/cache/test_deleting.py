@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from entries import ENTRY
 
 import koster
 from koster.cache import MemoryCache, RedisCache, SqliteCache, open_cache
 from koster.cache.store import key_prefix
 from koster.dialects import DIALECTS
+from tests.helpers.entries import ENTRY
 
 pytestmark = pytest.mark.any_mode
 

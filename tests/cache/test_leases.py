@@ -16,14 +16,14 @@ from typing import Any
 import anyio
 import pytest
 import redis
-from entries import ENTRY
-from fetching import KINDS, NAME, ask
-from server import Site
 
 import koster
 from koster.cache import MemoryCache, RedisCache, SqliteCache
 from koster.cache._leases import Leases
 from koster.fetch import AsyncRobotsClient, RobotsClient
+from tests.helpers.entries import ENTRY
+from tests.helpers.fetching import KINDS, NAME, ask
+from tests.helpers.server import Site
 
 pytestmark = pytest.mark.any_mode
 

@@ -13,13 +13,13 @@ import pytest
 import redis
 import redis.asyncio
 import redis.sentinel
-from entries import ENTRY
-from server import Site
 
 import koster
 from koster.cache import MemoryCache, RedisCache, SqliteCache, open_cache
 from koster.cache.redis import _pool_like, is_outage
 from koster.fetch import FleetPacer
+from tests.helpers.entries import ENTRY
+from tests.helpers.server import Site
 
 pytestmark = pytest.mark.any_mode
 

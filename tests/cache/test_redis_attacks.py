@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-import wire
-from entries import ENTRY
-from fetching import KINDS, NAME, ask
 
 import koster
 from koster.cache import RedisCache
 from koster.cache.store import encode_entry
 from koster.fetch import Event, EventName, FleetPacer, MockTransport, RobotsClient
+from tests.helpers import wire
+from tests.helpers.entries import ENTRY
+from tests.helpers.fetching import KINDS, NAME, ask
 
 pytestmark = pytest.mark.any_mode
 

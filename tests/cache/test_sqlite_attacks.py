@@ -8,12 +8,12 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from entries import ENTRY
 
 import koster
 from koster.cache import SqliteCache, _sqlite_guard
 from koster.cache._sqlite_guard import TABLE
 from koster.cache.sqlite import _DELETE_OLDEST
+from tests.helpers.entries import ENTRY
 
 pytestmark = pytest.mark.any_mode
 

@@ -16,13 +16,13 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from support import ROOT, Case, all_cases
 
 from koster import DIALECTS, GOOGLE, MK1994, parse
 from koster.cli._root import koster
 from koster.reports import screen
 from koster.reports._csv import csv_line
 from koster.reports.answers import Question, Reading, answers
+from tests.helpers.support import ROOT, Case, all_cases
 
 pytestmark = pytest.mark.any_mode
 

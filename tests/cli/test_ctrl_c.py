@@ -14,8 +14,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-import server
-import wire
+
+from tests.helpers import server, wire
 
 pytestmark = pytest.mark.any_mode
 

@@ -13,15 +13,13 @@ import sys
 import time
 from pathlib import Path
 
-import proxy
 import pytest
-import server
-import wire
 from click.testing import CliRunner, Result
-from server import Answer, Site
 
 from koster import __version__
 from koster.cli._root import koster
+from tests.helpers import proxy, server, wire
+from tests.helpers.server import Answer, Site
 
 pytestmark = pytest.mark.any_mode
 

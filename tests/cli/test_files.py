@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-import server
 from click.testing import CliRunner, Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,6 +18,7 @@ from koster._charsets import to_utf8
 from koster.cli import _files, _writing
 from koster.cli._root import koster as command
 from koster.errors import UnreadableError
+from tests.helpers import server
 
 pytestmark = pytest.mark.any_mode
 

@@ -7,17 +7,17 @@ import shlex
 import shutil
 from pathlib import Path
 
-import archives
 import click
 import pytest
 from click.testing import CliRunner, Result
-from support import ROOT
 
 from koster.cli._examples import EXAMPLES, GUIDE
 from koster.cli._help import COMMANDS
 from koster.cli._root import koster
 from koster.fetch import MockTransport
 from koster.fetch.senders import transport
+from tests.helpers import archives
+from tests.helpers.support import ROOT
 
 pytestmark = pytest.mark.any_mode
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from support import EVERYTHING, bodies
 
 from koster.cli import _lint_inputs
 from koster.cli._root import koster as command
+from tests.helpers.support import EVERYTHING, bodies
 
 pytestmark = pytest.mark.any_mode
 

@@ -8,9 +8,9 @@ import shutil
 import subprocess
 
 import pytest
-from tools import man_page
 
 from koster.cli._examples import EXAMPLES
+from tools import man_page
 
 pytestmark = pytest.mark.any_mode
 

@@ -12,17 +12,16 @@ from xml.etree import ElementTree as ET
 
 import click
 import pytest
-import server
-import strategies
 from click.testing import CliRunner, Result
 from hypothesis import given
-from support import EVERYTHING, ROOT
 
 import koster
 from koster import expectations
 from koster.cli._root import koster as command
 from koster.lint import CHECKS
 from koster.reports import screen
+from tests.helpers import server, strategies
+from tests.helpers.support import EVERYTHING, ROOT
 
 pytestmark = pytest.mark.any_mode
 

@@ -17,15 +17,13 @@ import time
 from pathlib import Path
 from typing import Any
 
-import proxy
 import pytest
-import server
-import wire
 from click.testing import CliRunner, Result
-from server import Answer, Site
 
 from koster.cli._root import koster
 from koster.lint._sitemaps import Comparisons
+from tests.helpers import proxy, server, wire
+from tests.helpers.server import Answer, Site
 
 pytestmark = pytest.mark.any_mode
 

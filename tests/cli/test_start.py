@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 from rich.table import Table
-from support import ROOT
 
 from koster.cli._collecting import collects_rarely
 from koster.reports._text import Text, table_lines
 from koster.reports.registry import RENDERERS
+from tests.helpers.support import ROOT
 
 pytestmark = pytest.mark.any_mode
 

@@ -11,7 +11,8 @@ import threading
 from pathlib import Path
 
 import pytest
-import server
+
+from tests.helpers import server
 
 pytestmark = pytest.mark.any_mode
 

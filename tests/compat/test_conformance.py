@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from facades import COLUMNS, Column, agreement
-from support import EVERYTHING, bodies, verdicts
+
+from tests.helpers.facades import COLUMNS, Column, agreement
+from tests.helpers.support import EVERYTHING, bodies, verdicts
 
 pytestmark = pytest.mark.usefixtures("conformance_data")
 

@@ -14,8 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from server import Answer, Site
-from wire import Script, certificate, resets, running, sends, sends_slowly, server_context
 
 from koster.compat import _timed, robotstxt
 from koster.compat.reppy import exceptions
@@ -28,6 +26,16 @@ from koster.compat.robotexclusionrulesparser import (
 )
 from koster.compat.robotparser import RobotFileParser
 from koster.compat.webcanon import RobotsConfig, RobotsGate
+from tests.helpers.server import Answer, Site
+from tests.helpers.wire import (
+    Script,
+    certificate,
+    resets,
+    running,
+    sends,
+    sends_slowly,
+    server_context,
+)
 
 pytestmark = pytest.mark.any_mode
 

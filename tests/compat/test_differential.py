@@ -14,10 +14,10 @@ from email.message import Message
 from typing import Any
 
 import pytest
-from differences import ORIGINALS, Original, differences
-from support import ROOT
 
 from koster.compat import robotexclusionrulesparser
+from tests.helpers.differences import ORIGINALS, Original, differences
+from tests.helpers.support import ROOT
 
 
 def load_or_skip(original: Original) -> Any:

@@ -16,11 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-import strategies
-from facade_files import PROTEGO, ROBOTS
-from facades import robotparser_of
 from hypothesis import given
-from support import HERE
 
 import koster
 from koster.compat import (
@@ -31,6 +27,10 @@ from koster.compat import (
 )
 from koster.compat.reppy import Robots
 from koster.compat.scrapy import KosterRobotParser
+from tests.helpers import strategies
+from tests.helpers.facade_files import PROTEGO, ROBOTS
+from tests.helpers.facades import robotparser_of
+from tests.helpers.support import HERE
 
 
 @pytest.mark.parametrize(

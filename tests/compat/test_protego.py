@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import time
 
 import pytest
-from facade_files import PROTEGO
 
 from koster.compat import (
     protego,
 )
+from tests.helpers.facade_files import PROTEGO
 
 
 @pytest.mark.parametrize("name", [" bot", "(bot", "a", "a" * 4000])

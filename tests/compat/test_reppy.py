@@ -12,7 +12,6 @@ from email.message import Message
 from typing import Any
 
 import pytest
-from server import Answer, Site, closed_port
 
 from koster.compat import reppy
 from koster.compat.reppy import exceptions, util
@@ -24,6 +23,7 @@ from koster.compat.reppy.cache.policy import (
 )
 from koster.compat.reppy.robots import Agent, AllowAll, AllowNone, Robots
 from koster.compat.reppy.ttl import HeaderWithDefaultPolicy, TTLPolicyBase
+from tests.helpers.server import Answer, Site, closed_port
 
 FILE = b"""\
 Disallow: /orphan

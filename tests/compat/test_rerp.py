@@ -5,12 +5,12 @@ from __future__ import annotations
 import pickle
 
 import pytest
-from rerp import FILE, parser
 
 from koster.compat.robotexclusionrulesparser import (
     GYM2008,
     MK1996,
 )
+from tests.helpers.rerp import FILE, parser
 
 
 def test_wildcards_delays_and_sitemaps() -> None:

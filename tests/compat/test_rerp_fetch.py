@@ -11,13 +11,13 @@ import urllib.error
 import urllib.robotparser
 
 import pytest
-from rerp import FILE, parser
-from server import Site, closed_port
 
 from koster.compat import robotexclusionrulesparser as rerp
 from koster.compat.robotexclusionrulesparser import (
     RobotExclusionRulesParser,
 )
+from tests.helpers.rerp import FILE, parser
+from tests.helpers.server import Site, closed_port
 
 
 def test_attributes_before_a_fetch() -> None:

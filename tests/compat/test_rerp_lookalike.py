@@ -8,8 +8,6 @@ import urllib.robotparser
 from typing import Any
 
 import pytest
-from rerp import FILE
-from server import Site
 
 from koster.compat import robotexclusionrulesparser as rerp
 from koster.compat.robotexclusionrulesparser import (
@@ -17,6 +15,8 @@ from koster.compat.robotexclusionrulesparser import (
     MK1996,
     RobotFileParserLookalike,
 )
+from tests.helpers.rerp import FILE
+from tests.helpers.server import Site
 
 
 def test_the_lookalike_is_a_robot_file_parser(site: Site) -> None:

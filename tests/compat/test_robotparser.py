@@ -7,14 +7,14 @@ import urllib.error
 import urllib.request
 
 import pytest
-from facade_files import ROBOTS
-from facades import robotparser_of
-from server import Site, closed_port
 
 from koster.compat import (
     robotparser,
 )
 from koster.compat.robotparser import RobotFileParser
+from tests.helpers.facade_files import ROBOTS
+from tests.helpers.facades import robotparser_of
+from tests.helpers.server import Site, closed_port
 
 
 def test_robotparser_features() -> None:

@@ -12,10 +12,10 @@ from contextlib import contextmanager, suppress
 from urllib.parse import urlparse, urlsplit
 
 import pytest
-from server import Answer, Site, closed_port, running
 
 from koster.compat import robotstxt
 from koster.compat.robotstxt import Parser
+from tests.helpers.server import Answer, Site, closed_port, running
 
 FORBID = b"User-agent: *\nDisallow: /\n"
 

@@ -6,14 +6,14 @@ import subprocess
 import sys
 
 import pytest
-from scrapy_crawls import Crawl
-from server import Answer, Site
-from support import Case, all_cases
 
 import koster
 import koster.compat.scrapy
 from koster.compat.scrapy import KosterRobotParser
 from koster.compat.scrapy._parser import _warn_of_requests_let_through
+from tests.helpers.scrapy_crawls import Crawl
+from tests.helpers.server import Answer, Site
+from tests.helpers.support import Case, all_cases
 
 
 def test_scrapy_parser() -> None:

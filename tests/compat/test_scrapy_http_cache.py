@@ -8,11 +8,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-import proxy
 import pytest
-import server
-from scrapy_crawls import Crawl
-from server import Answer, Site
+
+from tests.helpers import proxy, server
+from tests.helpers.scrapy_crawls import Crawl
+from tests.helpers.server import Answer, Site
 
 pytestmark = pytest.mark.any_mode
 

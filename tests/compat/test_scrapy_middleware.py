@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import server
-import wire
-from entries import ENTRY
-from scrapy_crawls import Crawl, CrawlError
-from server import Answer, Site
 
 from koster.cache import SqliteCache
+from tests.helpers import server, wire
+from tests.helpers.entries import ENTRY
+from tests.helpers.scrapy_crawls import Crawl, CrawlError
+from tests.helpers.server import Answer, Site
 
 pytestmark = pytest.mark.any_mode
 

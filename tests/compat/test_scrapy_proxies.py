@@ -10,16 +10,15 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import proxy
 import pytest
-import server
-from entries import ENTRY
-from scrapy_crawls import Crawl
-from server import Answer, Site
 
 from koster import RFC9309
 from koster.cache import SqliteCache
 from koster.cache.resilient import ResilientCache
+from tests.helpers import proxy, server
+from tests.helpers.entries import ENTRY
+from tests.helpers.scrapy_crawls import Crawl
+from tests.helpers.server import Answer, Site
 
 pytestmark = pytest.mark.any_mode
 

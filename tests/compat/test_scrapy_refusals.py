@@ -8,9 +8,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-import wire
-from scrapy_crawls import Crawl, CrawlError
-from server import Answer, Site
+
+from tests.helpers import wire
+from tests.helpers.scrapy_crawls import Crawl, CrawlError
+from tests.helpers.server import Answer, Site
 
 pytestmark = pytest.mark.any_mode
 

@@ -11,11 +11,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-import wire
-from scrapy_crawls import Crawl, CrawlError
-from server import Answer, Site
 
 from koster.cache import SqliteCache
+from tests.helpers import wire
+from tests.helpers.scrapy_crawls import Crawl, CrawlError
+from tests.helpers.server import Answer, Site
 
 pytestmark = pytest.mark.any_mode
 

@@ -13,12 +13,12 @@ from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import quote
 
 import pytest
-from server import Answer, Site
 
 from koster.compat import (
     webcanon,
 )
 from koster.compat.webcanon import RobotsConfig, RobotsMatch, RobotsPolicy, RobotsVerdict, Rule
+from tests.helpers.server import Answer, Site
 
 BOT = "WebCanonBot"
 

@@ -7,13 +7,13 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-import doubles
 import pytest
 from click.testing import CliRunner, Result
-from support import ROOT
 
 from koster import conformance
 from koster.cli._root import koster
+from tests.helpers import doubles
+from tests.helpers.support import ROOT
 
 pytestmark = pytest.mark.any_mode
 

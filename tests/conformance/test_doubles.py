@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 
-import doubles
 import pytest
 
 from koster import conformance
 from koster.conformance import DecisionCase, Verdict
+from tests.helpers import doubles
 
 pytestmark = pytest.mark.any_mode
 

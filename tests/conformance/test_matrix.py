@@ -8,12 +8,12 @@ import shutil
 import sys
 
 import pytest
-from tools.matrix.install import SUBJECTS
-from tools.matrix.parsers import PARSERS
 
 from koster import conformance
 from koster.conformance import DecisionCase, Verdict
 from koster.conformance.subject import DIALECTS
+from tools.matrix.install import SUBJECTS
+from tools.matrix.parsers import PARSERS
 
 pytestmark = pytest.mark.any_mode
 

@@ -14,13 +14,13 @@ from typing import Any
 
 import jsonschema
 import pytest
-from support import ROOT
-from tools.suite import export
-from tools.suite.__main__ import files
-from tools.suite.source import entries
 
 import koster
 from koster import conformance
+from tests.helpers.support import ROOT
+from tools.suite import export
+from tools.suite.__main__ import files
+from tools.suite.source import entries
 
 pytestmark = pytest.mark.any_mode
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from tools.ledger import __main__ as command
 from tools.ledger import history, inputs, store
 from tools.ledger.__main__ import CHANGELOG, FOLDER, Ledger, digest_of_decisions

@@ -25,15 +25,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import docs_web
 import pytest
-import redis_server
 import yaml
 from click.testing import CliRunner
-from docs_pages import Block, blocks, pages
-from support import ROOT
 
 from koster.cli._root import koster as command
+from tests.helpers import docs_web, redis_server
+from tests.helpers.docs_pages import Block, blocks, pages
+from tests.helpers.support import ROOT
 
 pytestmark = pytest.mark.any_mode
 

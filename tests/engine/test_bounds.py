@@ -13,8 +13,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from analysis_answers import PATH, decisions, found_extents
-from support import all_cases
 
 import koster
 from koster._asking import rules_for_data, selection_of
@@ -30,6 +28,8 @@ from koster.engine import (
     wildcards,
 )
 from koster.engine.names import AgentNames
+from tests.helpers.analysis_answers import PATH, decisions, found_extents
+from tests.helpers.support import all_cases
 
 pytestmark = pytest.mark.skipif(koster.COMPILED, reason="compiled modules have the memory of C")
 

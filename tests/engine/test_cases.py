@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from support import Case, all_cases
-from variants import variants
 
 import koster
+from tests.helpers.support import Case, all_cases
+from tests.helpers.variants import variants
 
 CASES = all_cases()
 

@@ -10,10 +10,10 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from support import EVERYTHING, ROOT, bodies, conformance, verdicts
 
 import koster
 from koster.dialects import RobotsTxtPath
+from tests.helpers.support import EVERYTHING, ROOT, bodies, conformance, verdicts
 
 pytestmark = pytest.mark.usefixtures("conformance_data")
 

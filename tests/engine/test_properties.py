@@ -14,15 +14,14 @@ from types import ModuleType
 from unittest import mock
 
 import pytest
-import reference
-import strategies
-from facades import facade_dialects
 from hypothesis import example, given
 from hypothesis import strategies as st
-from support import ROOT
 
 import koster
 from koster.dialects import BlankLines
+from tests.helpers import reference, strategies
+from tests.helpers.facades import facade_dialects
+from tests.helpers.support import ROOT
 
 #: The named dialects and those of the facades.
 DIALECTS = st.sampled_from([*koster.DIALECTS.values(), *facade_dialects("koster").values()])

@@ -13,10 +13,10 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from support import ROOT
 
 import koster
 from koster import _pure
+from tests.helpers.support import ROOT
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ import json
 from typing import Any
 
 import pytest
-from engine_answers import PATH, answers, work
 
 import koster
+from tests.helpers.engine_answers import PATH, answers, work
 
 CASES = json.loads(PATH.read_text("utf-8"))
 

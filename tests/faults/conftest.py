@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from faults import disks
+
+from tests.helpers import disks
 
 
 @pytest.fixture

@@ -14,13 +14,13 @@ from typing import Any
 
 import httpx2
 import pytest
-from fetching import KINDS, NAME, Clock, call_all
-from pacing import rules_with_delay
 
 import koster
 from koster.cache import RedisCache
 from koster.fetch import FleetPacer, MockTransport, Outcome, Pacer, RobotsClient
 from koster.freshness import MAX_CLOCK_SKEW
+from tests.helpers.fetching import KINDS, NAME, Clock, call_all
+from tests.helpers.pacing import rules_with_delay
 
 DAY = timedelta(days=1)
 SITE = "https://example.com"

@@ -11,14 +11,12 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
-import archives
 import pytest
-import server
-from bulk_runs import contents
-from faults import children, commands
-from fetching import FILE, KINDS
 
 from koster.cache import SqliteCache
+from tests.helpers import archives, children, commands, server
+from tests.helpers.bulk_runs import contents
+from tests.helpers.fetching import FILE, KINDS
 
 #: How many descriptors a client is left with.
 LEFT = [0, 1, 3, 10]

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from faults import commands
-from faults.disks import Disk, contents_of
-from server import Answer, Site
+
+from tests.helpers import commands
+from tests.helpers.disks import Disk, contents_of
+from tests.helpers.server import Answer, Site
 
 #: Maximum bytes of a file, where the size of files is limited: less than each output has.
 MAX_BYTES = 16

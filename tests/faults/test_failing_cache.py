@@ -10,16 +10,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from entries import ENTRY
-from faults import asking, commands
-from faults.disks import Disk
-from fetching import FILE, KINDS, NAME
-from server import Site
 
 import koster
 from koster.cache import SqliteCache
 from koster.cache.resilient import ResilientCache
 from koster.fetch import Event, EventName, MockTransport, RobotsClient
+from tests.helpers import asking, commands
+from tests.helpers.disks import Disk
+from tests.helpers.entries import ENTRY
+from tests.helpers.fetching import FILE, KINDS, NAME
+from tests.helpers.server import Site
 
 #: Some kilobytes.
 LARGE = replace(ENTRY, body=b"Disallow: /private\n" * 300)

@@ -7,17 +7,16 @@ import sys
 from pathlib import Path
 
 import pytest
-import redis_server
-from faults import internet
-from faults.internet import PAGES, Site
-from scrapy_crawls import Crawl
 
-HERE = Path(__file__).parents[1]
+from tests.helpers import internet, redis_server
+from tests.helpers.internet import PAGES, Site
+from tests.helpers.scrapy_crawls import Crawl
+from tests.helpers.support import ROOT
 
 
 def _start(*arguments: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "faults.internet_crawlers", *arguments]
-    return subprocess.Popen(command, cwd=HERE)
+    command = [sys.executable, "-m", "tests.helpers.internet_crawlers", *arguments]
+    return subprocess.Popen(command, cwd=ROOT)
 
 
 def _check(sites: list[Site]) -> None:

@@ -10,10 +10,10 @@ import sys
 import time
 from pathlib import Path
 
-import archives
 import pytest
-from bulk_runs import contents
-from faults import processes
+
+from tests.helpers import archives, processes
+from tests.helpers.bulk_runs import contents
 
 KILLS = 100
 #: Of them, kills of a worker, which the run survives.

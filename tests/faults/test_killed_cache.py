@@ -11,10 +11,10 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from entries import ENTRY
-from faults import children
 
 from koster.cache import SqliteCache
+from tests.helpers import children
+from tests.helpers.entries import ENTRY
 
 KILLS = 100
 WRITERS = [f"writer-{number}" for number in range(8)]

@@ -16,12 +16,11 @@ from pathlib import Path
 
 import httpx2
 import pytest
-import redis_server
-import server
-from fetching import NAME
 
 import koster
 from koster.fetch import Event, EventName, FleetPacer, RobotsClient
+from tests.helpers import redis_server, server
+from tests.helpers.fetching import NAME
 
 #: The site whose pace is kept, and its interval in seconds.
 PACED = "https://paced.example"

@@ -21,10 +21,9 @@ from typing import Any
 
 import httpx2
 import pytest
-import server
-import serving
-from faults import soaking
-from test_memory import RATE, child_pids, send_request
+from tests.live.test_memory import RATE, child_pids, send_request
+
+from tests.helpers import server, serving, soaking
 
 SECONDS = float(os.environ.get("KOSTER_SOAK_SECONDS", "120"))
 #: The part of the time after which nothing may grow any more, and the number of samples.

@@ -11,7 +11,8 @@ import time
 from pathlib import Path
 
 import pytest
-from faults import commands
+
+from tests.helpers import commands
 
 #: Long enough that writing it takes a while.
 BEFORE = b"user-agent: *\n" + b"".join(b"disalow:/private/%d\n" % number for number in range(500))

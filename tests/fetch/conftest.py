@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from fetching import KINDS
+
+from tests.helpers.fetching import KINDS
 
 
 @pytest.fixture(params=KINDS)

@@ -18,7 +18,16 @@ import pytest
 import redis
 import redis.asyncio
 import requests
-from fetching import (
+
+import koster
+from koster.cache import MemoryCache, SqliteCache
+from koster.fetch import (
+    AsyncRobotsClient,
+    MockTransport,
+    Reply,
+    RobotsClient,
+)
+from tests.helpers.fetching import (
     ASYNC_HTTP_CLIENTS,
     FILE,
     HTTP_CLIENTS,
@@ -31,17 +40,8 @@ from fetching import (
     outcome,
     reason_of,
 )
-from server import Answer, Site
-from support import ROOT
-
-import koster
-from koster.cache import MemoryCache, SqliteCache
-from koster.fetch import (
-    AsyncRobotsClient,
-    MockTransport,
-    Reply,
-    RobotsClient,
-)
+from tests.helpers.server import Answer, Site
+from tests.helpers.support import ROOT
 
 pytestmark = pytest.mark.any_mode
 

@@ -14,11 +14,7 @@ import anyio
 import httpx
 import httpx2
 import pytest
-import redis_server
 import requests
-from fetching import ASYNC_HTTP_CLIENTS, NAME, Clock, call_all
-from pacing import NOW, rules, rules_with_delay
-from server import Answer
 
 import koster
 from koster.fetch import (
@@ -33,11 +29,15 @@ from koster.fetch import (
 from koster.fetch import pace as pace_module
 from koster.fetch._back_off import PageAnswer, page_answer
 from koster.politeness import Pace
+from tests.helpers import redis_server
+from tests.helpers.fetching import ASYNC_HTTP_CLIENTS, NAME, Clock, call_all
+from tests.helpers.pacing import NOW, rules, rules_with_delay
+from tests.helpers.server import Answer
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import server
+    from tests.helpers import server
 
 pytestmark = pytest.mark.any_mode
 

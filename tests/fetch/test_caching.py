@@ -16,9 +16,6 @@ from typing import Any
 import anyio
 import httpx2
 import pytest
-import wire
-from fetching import FILE, KINDS, NAME, PLAIN, Clock, ask, outcome, reason_of
-from server import Site
 
 import koster
 from koster._moments import LAST
@@ -35,6 +32,9 @@ from koster.fetch import (
 )
 from koster.fetch._state import site_key
 from koster.origins import MAX_URL
+from tests.helpers import wire
+from tests.helpers.fetching import FILE, KINDS, NAME, PLAIN, Clock, ask, outcome, reason_of
+from tests.helpers.server import Site
 
 pytestmark = pytest.mark.any_mode
 

@@ -6,9 +6,6 @@ import codecs
 import os
 
 import pytest
-import server
-from fetching import FILE, NAME, Clock, ask, call, outcome, reason_of
-from server import Answer, Site
 
 import koster
 from koster.cache import MemoryCache
@@ -18,6 +15,9 @@ from koster.fetch import (
     MockTransport,
     RobotsClient,
 )
+from tests.helpers import server
+from tests.helpers.fetching import FILE, NAME, Clock, ask, call, outcome, reason_of
+from tests.helpers.server import Answer, Site
 
 pytestmark = pytest.mark.any_mode
 

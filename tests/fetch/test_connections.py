@@ -12,9 +12,6 @@ from pathlib import Path
 
 import anyio
 import pytest
-import wire
-from fetching import FILE, KINDS, NAME, PLAIN, ask, outcome, reason_of
-from server import Site
 
 import koster
 from koster.cache import MemoryCache
@@ -24,6 +21,9 @@ from koster.fetch import (
     Reply,
     RobotsClient,
 )
+from tests.helpers import wire
+from tests.helpers.fetching import FILE, KINDS, NAME, PLAIN, ask, outcome, reason_of
+from tests.helpers.server import Site
 
 pytestmark = pytest.mark.any_mode
 

@@ -6,8 +6,6 @@ import logging
 from typing import Any
 
 import pytest
-from fetching import FILE, NAME, Clock, ask
-from server import Answer, Site
 
 import koster
 from koster.fetch import (
@@ -17,6 +15,8 @@ from koster.fetch import (
     MockTransport,
     RobotsClient,
 )
+from tests.helpers.fetching import FILE, NAME, Clock, ask
+from tests.helpers.server import Answer, Site
 
 pytestmark = pytest.mark.any_mode
 

@@ -15,15 +15,14 @@ from typing import Any
 
 import pytest
 import redis
-import redis_server
-import server
-from pacing import NOW, rules, rules_with_delay
 
 from koster.fetch import (
     Event,
     EventName,
     FleetPacer,
 )
+from tests.helpers import redis_server, server
+from tests.helpers.pacing import NOW, rules, rules_with_delay
 
 pytestmark = pytest.mark.any_mode
 

@@ -22,12 +22,6 @@ import anyio
 import httpx2
 import pytest
 import redis
-import server
-import wire
-from entries import ENTRY
-from fetching import FILE, HTTP_CLIENTS, KINDS, NAME, Clock
-from forking import fork, in_child, wait_for
-from server import Site
 
 import koster
 from koster.cache import MemoryCache, RedisCache, SqliteCache, forks
@@ -41,6 +35,11 @@ from koster.fetch import (
     RobotsClient,
 )
 from koster.politeness import Pace
+from tests.helpers import server, wire
+from tests.helpers.entries import ENTRY
+from tests.helpers.fetching import FILE, HTTP_CLIENTS, KINDS, NAME, Clock
+from tests.helpers.forking import fork, in_child, wait_for
+from tests.helpers.server import Site
 
 pytestmark = [
     pytest.mark.any_mode,

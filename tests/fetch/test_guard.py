@@ -7,14 +7,14 @@ from typing import Any
 
 import httpcore2
 import pytest
-import wire
-from fetching import SPELLINGS, ask, outcome, reason_of
 from hypothesis import given
 from hypothesis import strategies as st
-from server import Site
 
 import koster
 from koster.fetch import PUBLIC_ONLY, Guard
+from tests.helpers import wire
+from tests.helpers.fetching import SPELLINGS, ask, outcome, reason_of
+from tests.helpers.server import Site
 
 pytestmark = pytest.mark.any_mode
 

@@ -20,8 +20,12 @@ from typing import Any
 import anyio
 import brotli
 import pytest
-import wire
-from fetching import (
+
+from koster._codings import decoder_for
+from koster.fetch import AsyncRobotsClient, Event, EventName, MockTransport, Reply, RobotsClient
+from koster.fetch._failures import kinds, to_failure
+from tests.helpers import wire
+from tests.helpers.fetching import (
     FILE,
     HEAD,
     HTTP_CLIENTS,
@@ -33,12 +37,8 @@ from fetching import (
     outcome,
     reason_of,
 )
-from server import Answer, Site
-from support import HERE
-
-from koster._codings import decoder_for
-from koster.fetch import AsyncRobotsClient, Event, EventName, MockTransport, Reply, RobotsClient
-from koster.fetch._failures import kinds, to_failure
+from tests.helpers.server import Answer, Site
+from tests.helpers.support import HERE
 
 pytestmark = pytest.mark.any_mode
 
@@ -309,8 +309,8 @@ def test_compressed_bodies(kind: str, site: Site, coding: str) -> None:
 BOMB = """
 import sys, resource
 sys.path.insert(0, sys.argv[2])
-from fetching import outcome
-import fetching
+from tests.helpers.fetching import outcome
+from tests.helpers import fetching
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 result = outcome(sys.argv[3], sys.argv[1], timeout=60)
 after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -8,8 +8,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from fetching import NAME, Clock, call_all
-from pacing import NOW, rules, rules_with_delay
 
 import koster
 from koster.fetch import (
@@ -22,6 +20,8 @@ from koster.fetch import (
     RobotsClient,
 )
 from koster.politeness import NO_LIMITS, Fetch, Limits, Longer, Pace, interval, next_request, why
+from tests.helpers.fetching import NAME, Clock, call_all
+from tests.helpers.pacing import NOW, rules, rules_with_delay
 
 pytestmark = pytest.mark.any_mode
 

@@ -15,12 +15,12 @@ from typing import Any
 import anyio
 import httpx2
 import pytest
-from fetching import FILE, KINDS, NAME, Clock
-from server import Site
 
 import koster
 from koster.fetch import AsyncRobotsClient, MockTransport, Pacer
 from koster.politeness import Pace
+from tests.helpers.fetching import FILE, KINDS, NAME, Clock
+from tests.helpers.server import Site
 
 pytestmark = pytest.mark.any_mode
 

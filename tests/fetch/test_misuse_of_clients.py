@@ -12,9 +12,9 @@ from typing import Any
 
 import anyio
 import pytest
-from fetching import call
 
 from koster.fetch import AsyncRobotsClient, MockTransport, RobotsClient
+from tests.helpers.fetching import call
 
 pytestmark = pytest.mark.any_mode
 

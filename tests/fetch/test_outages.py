@@ -10,8 +10,6 @@ from typing import Any
 import anyio
 import pytest
 import redis
-from fetching import NAME
-from pacing import NOW, rules_with_delay
 
 import koster
 from koster.fetch import (
@@ -23,6 +21,8 @@ from koster.fetch import (
     Outage,
     RobotsClient,
 )
+from tests.helpers.fetching import NAME
+from tests.helpers.pacing import NOW, rules_with_delay
 
 pytestmark = pytest.mark.any_mode
 

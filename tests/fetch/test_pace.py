@@ -11,10 +11,8 @@ from typing import Any
 
 import anyio
 import pytest
-from fetching import NAME, Clock
 from hypothesis import given
 from hypothesis import strategies as st
-from pacing import NOW, rules, rules_with_delay
 
 import koster
 from koster._moments import FIRST, LAST
@@ -25,6 +23,8 @@ from koster.fetch import (
     RobotsClient,
 )
 from koster.politeness import Fetch, Pace, interval, next_request
+from tests.helpers.fetching import NAME, Clock
+from tests.helpers.pacing import NOW, rules, rules_with_delay
 
 pytestmark = pytest.mark.any_mode
 

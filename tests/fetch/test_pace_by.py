@@ -10,11 +10,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from fetching import NAME, Clock, call_all
 
 import koster
 from koster.fetch import AsyncRobotsClient, FleetPacer, MockTransport, PaceBy, RobotsClient
 from koster.fetch import _lookup as lookup_module
+from tests.helpers.fetching import NAME, Clock, call_all
 
 pytestmark = pytest.mark.any_mode
 

@@ -11,17 +11,15 @@ from typing import Any
 
 import anyio
 import httpx
-import proxy
 import pytest
 import requests
-import server
-import wire
-from fetching import ASYNC_HTTP_CLIENTS, FILE, NAME, REFUSED, outcome, reason_of
-from server import Site
 
 import koster
 from koster.fetch import AsyncRobotsClient, Guard, RobotsClient
 from koster.fetch._proxies import Proxies, parse_proxy
+from tests.helpers import proxy, server, wire
+from tests.helpers.fetching import ASYNC_HTTP_CLIENTS, FILE, NAME, REFUSED, outcome, reason_of
+from tests.helpers.server import Site
 
 pytestmark = pytest.mark.any_mode
 

@@ -15,10 +15,6 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import httpx2
 import pytest
-import server
-from fetching import NAME
-from pacing import NOW, rules_with_delay
-from server import Answer
 
 import koster
 from koster.fetch import (
@@ -31,6 +27,10 @@ from koster.fetch import (
 )
 from koster.fetch import pace as pace_module
 from koster.politeness import Pace
+from tests.helpers import server
+from tests.helpers.fetching import NAME
+from tests.helpers.pacing import NOW, rules_with_delay
+from tests.helpers.server import Answer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator

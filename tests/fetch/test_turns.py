@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
-import server
-from fetching import FILE, NAME, Clock, call, call_all
-from server import Answer, Site
-from support import ROOT
 
 import koster
 from koster.cache import MemoryCache
 from koster.fetch import AsyncRobotsClient, Event, EventName, MockTransport, Pacer, RobotsClient
 from koster.politeness import Pace
+from tests.helpers import server
+from tests.helpers.fetching import FILE, NAME, Clock, call, call_all
+from tests.helpers.server import Answer, Site
+from tests.helpers.support import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

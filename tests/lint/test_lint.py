@@ -13,10 +13,8 @@ from collections import Counter
 from typing import Any
 
 import pytest
-import strategies
 from hypothesis import given
 from hypothesis import strategies as st
-from support import ROOT, bodies
 
 import koster
 from koster import crawlers
@@ -46,6 +44,8 @@ from koster.reports.lint import FileFindings, Findings
 from koster.reports.records import of_finding
 from koster.reports.sarif import as_log
 from koster.robots import MAX_PARSED_BYTES
+from tests.helpers import strategies
+from tests.helpers.support import ROOT, bodies
 
 _typos = st.builds(
     lambda name, at, letter: name[:at] + letter + name[at + 1 :],

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import bodies
 
 import koster
 from koster.lint import CHECKS, SitemapUrls, chosen, lint, with_sitemaps
 from koster.lint._sitemaps import Comparisons
+from tests.helpers.strategies import bodies
 
 URLS = [
     *(f"https://e.com/search/{number}" for number in range(4)),

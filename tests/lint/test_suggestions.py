@@ -7,12 +7,12 @@ import re
 import tomllib
 
 import pytest
-from support import EVERYTHING, ROOT, bodies
 
 import koster
 from koster.analysis import Difference, letters_of
 from koster.diff import compare
 from koster.lint import Edit, Finding, Severity, lint, with_edits
+from tests.helpers.support import EVERYTHING, ROOT, bodies
 
 #: Suggestions may allow what was blocked only for these: a search engine or a crawler that was
 #: blocked together with others by mistake, style sheets and scripts, and sitemaps.

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-import serving
-from browsing import browser
 from playwright.sync_api import Browser, Page
+
+from tests.helpers import serving
+from tests.helpers.browsing import browser
 
 __all__ = ["browser"]
 

@@ -11,8 +11,9 @@ from typing import Any
 
 import httpx2
 import pytest
-import serving
-from support import ROOT
+
+from tests.helpers import serving
+from tests.helpers.support import ROOT
 
 ATTACK = Path(__file__).parent / "attack.py"
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
-from tester import OpenPage, editor
 
 import koster
 from koster.model import RULES, Directive, Line, LineKind
+from tests.helpers.tester import OpenPage, editor
 
 #: What lines are made of, for random ones.
 PIECES = [

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from playwright.sync_api import expect
-from tester import OpenPage, editor
 
 from koster.compose import PRESETS, compose, intentions_of
+from tests.helpers.tester import OpenPage, editor
 
 
 def test_presets_replace_the_text(open_page: OpenPage) -> None:

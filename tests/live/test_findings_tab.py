@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from playwright.sync_api import expect
-from tester import BROKEN, OpenPage, editor, tab
 
 from koster.lint import lint, most_important
+from tests.helpers.tester import BROKEN, OpenPage, editor, tab
 
 
 def test_margin_marks_explain_and_fix(open_page: OpenPage) -> None:

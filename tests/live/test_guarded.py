@@ -8,14 +8,13 @@ from typing import Any
 import httpcore2
 import httpx2
 import pytest
-import serving
-import wire
-from fetching import SPELLINGS
-from raw_http import is_responsive
-from server import Answer, Site
 
 from koster.fetch import Guard
 from koster.service import Settings, _sites
+from tests.helpers import serving, wire
+from tests.helpers.fetching import SPELLINGS
+from tests.helpers.raw_http import is_responsive
+from tests.helpers.server import Answer, Site
 
 #: The defaults of the command, without a rate limit.
 GUARDED = Settings(rate=0)

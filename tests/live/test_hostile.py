@@ -10,11 +10,11 @@ from typing import Any
 
 import httpx2
 import pytest
-import serving
-from raw_http import is_responsive
-from server import Answer, Site
 
 from koster.service import Settings, _gate, _protocol
+from tests.helpers import serving
+from tests.helpers.raw_http import is_responsive
+from tests.helpers.server import Answer, Site
 
 REQUEST_BODY = json.dumps({"robots": "", "urls": ["/"]}).encode()
 

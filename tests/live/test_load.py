@@ -13,7 +13,8 @@ from typing import Any
 
 import httpx2
 import pytest
-import serving
+
+from tests.helpers import serving
 
 #: Concurrent clients, and the duration in seconds.
 CLIENTS = 500

@@ -11,8 +11,9 @@ import time
 from pathlib import Path
 
 import httpx2
-import serving
-from server import Site
+
+from tests.helpers import serving
+from tests.helpers.server import Site
 
 SECONDS = float(os.environ.get("KOSTER_SOAK_SECONDS", "30"))
 #: Requests per second: this tests duration, not load.

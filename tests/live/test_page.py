@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 import pytest
-from browsing import AXE, check_axe
 from playwright.sync_api import Page, expect
-from server import Answer, Site
-from tester import BROKEN, TABS, OpenPage, editor, row, tab
 
 from koster.crawlers import Purpose, known
+from tests.helpers.browsing import AXE, check_axe
+from tests.helpers.server import Answer, Site
+from tests.helpers.tester import BROKEN, TABS, OpenPage, editor, row, tab
 
 
 def verdicts(page: Page) -> list[list[str]]:

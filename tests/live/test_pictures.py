@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from playwright.sync_api import Browser
-from server import Site
-from support import ROOT
-from tester import TABS, OpenPage, editor, row, tab
 
 from koster.cli._root import koster
+from tests.helpers.server import Site
+from tests.helpers.support import ROOT
+from tests.helpers.tester import TABS, OpenPage, editor, row, tab
 
 PICTURES = (
     Path(os.environ.get("KOSTER_PICTURES", "")) if os.environ.get("KOSTER_PICTURES") else None

@@ -6,7 +6,6 @@ No response is a 5xx, and the status, media type and body of each match the sche
 from __future__ import annotations
 
 import schemathesis
-import serving
 from hypothesis import HealthCheck, settings
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import (
@@ -18,6 +17,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from koster.service._requests import MAX_SITE, MAX_URL
+from tests.helpers import serving
 
 _service = serving.in_thread()
 URL = _service.__enter__()

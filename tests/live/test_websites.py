@@ -8,10 +8,11 @@ from urllib.parse import urlsplit
 
 import httpx2
 import pytest
-import server
-from browsing import REBOUND
 from playwright.sync_api import Browser, Page
-from server import Answer, Site
+
+from tests.helpers import server
+from tests.helpers.browsing import REBOUND
+from tests.helpers.server import Answer, Site
 
 #: Requests a URL in every way that a page has; returns what the page can read.
 ATTACK = """

@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from server import running
 
 import koster
 from koster.logs import Version, Versions, analyze
+from tests.helpers.server import running
 
 pytestmark = pytest.mark.any_mode
 

@@ -17,11 +17,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
-from requests_of import random_case
-from support import ROOT
 
 from koster.cli._root import koster
 from koster.logs import EVENTS, Verdict, Version, Versions, analyze, judge
+from tests.helpers.requests_of import random_case
+from tests.helpers.support import ROOT
 
 pytestmark = pytest.mark.any_mode
 

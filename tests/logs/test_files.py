@@ -15,7 +15,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import signing
 
 from koster.logs import FORMATS, FormatError, Options, Report, Version, Versions, analyze
 from koster.logs import _blocks as blocks_module
@@ -23,6 +22,7 @@ from koster.logs._blocks import Block, blocks
 from koster.logs._formats import detect, format_of, looks_like, reader_of
 from koster.logs._patterns import from_apache, from_nginx, from_w3c
 from koster.reports.logs import Judged, as_page
+from tests.helpers import signing
 
 pytestmark = pytest.mark.any_mode
 

@@ -11,10 +11,10 @@ import zlib
 from pathlib import Path
 
 import pytest
-from repositories import Repository
 
 from koster.errors import UnreadableError
 from koster.logs import Versions, _git
+from tests.helpers.repositories import Repository
 
 pytestmark = [
     pytest.mark.any_mode,

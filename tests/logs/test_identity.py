@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from signing import directory, sign
 
 from koster.errors import UnreadableError
 from koster.logs import ReverseDns
@@ -19,6 +18,7 @@ from koster.logs._dns import MAX_LOOKUPS, Check
 from koster.logs._identity import MAX_NAMES, STATUSES, Identities
 from koster.logs._ranges import Published, bundled_data
 from koster.logs._signatures import Signed, is_signed, keys_of
+from tests.helpers.signing import directory, sign
 
 pytestmark = pytest.mark.any_mode
 

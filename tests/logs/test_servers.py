@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import unquote_to_bytes
 
-import log_servers
 import pytest
 
 from koster.logs import Options, Report, Version, Versions, analyze
+from tests.helpers import log_servers
 
 pytestmark = [pytest.mark.any_mode, pytest.mark.xdist_group("log-servers")]
 

@@ -8,11 +8,11 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 import pytest
-from requests_of import CLOSED, OPEN, at, random_case, requests, versions
 
 import koster
 from koster.bulk.duckdb import register
 from koster.logs import TOLERANCE, Judge, Verdict, judge
+from tests.helpers.requests_of import CLOSED, OPEN, at, random_case, requests, versions
 
 ALLOWED, VIOLATION, WITHIN, EXEMPT, ROBOTS_TXT, NOT_JUDGED = (each.value for each in Verdict)
 

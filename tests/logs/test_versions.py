@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from repositories import Repository
 
 from koster.errors import UnreadableError
 from koster.logs import Versions
 from koster.logs._versions import moment_of
+from tests.helpers.repositories import Repository
 
 pytestmark = pytest.mark.any_mode
 

@@ -10,9 +10,9 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
 import pytest
-from support import ROOT
 
 from koster import _pure
+from tests.helpers.support import ROOT
 
 pytestmark = [
     pytest.mark.skipif(os.name == "nt", reason="the compiler is a script for a shell"),

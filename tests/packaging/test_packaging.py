@@ -13,9 +13,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from support import ROOT
 
 import koster
+from tests.helpers.support import ROOT
 
 #: Wheels for the extra ``cli``, which make downloads so that a clean environment needs no network.
 WHEELHOUSE = ROOT / ".venv" / "wheelhouse"

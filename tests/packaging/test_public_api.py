@@ -9,7 +9,7 @@ import sys
 import venv
 from pathlib import Path
 
-from support import ROOT
+from tests.helpers.support import ROOT
 
 API = Path(__file__).with_name("public_api.py")
 

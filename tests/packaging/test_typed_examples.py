@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from docs_pages import DOCS, blocks
+
+from tests.helpers.docs_pages import DOCS, blocks
 
 EXAMPLES = {
     f"{page.stem}:{block.line}": block.text

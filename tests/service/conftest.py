@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import httpx2
 import pytest
-import serving
+
+from tests.helpers import serving
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,6 @@ from typing import Any
 
 import httpx2
 import pytest
-import serving
-from api import problem
 
 import koster
 from koster.access import Outcome, Unreachable
@@ -20,6 +18,8 @@ from koster.service import Settings
 from koster.worker import answers, loop
 from koster.worker.files import UnreadOutcome
 from koster.worker.refusals import RefusedError
+from tests.helpers import serving
+from tests.helpers.api import problem
 
 pytestmark = pytest.mark.any_mode
 

@@ -7,15 +7,15 @@ from types import SimpleNamespace
 import anyio
 import httpx2
 import pytest
-import serving
-from server import Site
-from support import ROOT
 
 import koster
 from koster._version import DOCS
 from koster.service import create_app
 from koster.service._gate import _HEADERS, _PAGE_HEADERS
 from koster.service._log import _Throttle
+from tests.helpers import serving
+from tests.helpers.server import Site
+from tests.helpers.support import ROOT
 
 
 def test_security_headers(api: httpx2.Client) -> None:

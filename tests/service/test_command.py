@@ -13,12 +13,12 @@ from pathlib import Path
 
 import httpx2
 import pytest
-import serving
 from click.testing import CliRunner
-from server import Site, closed_port
 
 from koster.cli._root import koster as command_line
 from koster.service import Settings, create_app
+from tests.helpers import serving
+from tests.helpers.server import Site, closed_port
 
 pytestmark = pytest.mark.any_mode
 

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 import httpx2
 import pytest
-import serving
-from api import problem
 from click.testing import CliRunner
-from server import Site
 
 from koster.cli._root import koster as command_line
 from koster.service import Settings, create_app
 from koster.service._hosts import HostCheck
 from koster.service._problems import Problem
+from tests.helpers import serving
+from tests.helpers.api import problem
+from tests.helpers.server import Site
 
 pytestmark = pytest.mark.any_mode
 

@@ -8,14 +8,14 @@ import resource
 
 import httpx2
 import pytest
-import serving
-from api import problem
-from server import Site
 
 from koster.cli._root import koster as command_line
 from koster.service import Settings, _protocol
 from koster.service._connections import allowed_connections
 from koster.service._limits import RateLimit
+from tests.helpers import serving
+from tests.helpers.api import problem
+from tests.helpers.server import Site
 
 pytestmark = pytest.mark.any_mode
 

@@ -12,9 +12,6 @@ from typing import Any
 
 import httpx2
 import pytest
-import server
-import serving
-from api import post
 
 from koster.service import _api
 from koster.service._models import (
@@ -27,6 +24,8 @@ from koster.service._models import (
     FetchedFile,
     LintResponse,
 )
+from tests.helpers import server, serving
+from tests.helpers.api import post
 
 pytestmark = pytest.mark.any_mode
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import httpx2
 import pytest
-from api import post, problem
+
+from tests.helpers.api import post, problem
 
 INVALID: list[tuple[str, Any, int, str, str]] = [
     ("decide", {"urls": ["/"]}, 422, "invalid", ""),

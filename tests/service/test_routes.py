@@ -9,16 +9,16 @@ from typing import Any
 
 import httpx2
 import pytest
-from api import BROKEN, post, problem
 from click.testing import CliRunner
-from server import Answer, Site
-from support import ROOT
 
 import koster
 from koster.cli._root import koster as command_line
 from koster.compose import PRESETS, compose, intentions_of
 from koster.dialects import DIALECTS
 from koster.lint import lint, most_important
+from tests.helpers.api import BROKEN, post, problem
+from tests.helpers.server import Answer, Site
+from tests.helpers.support import ROOT
 
 ROBOTS = (ROOT / "examples/robots.txt").read_text("utf-8")
 

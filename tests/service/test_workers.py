@@ -12,13 +12,13 @@ from pathlib import Path
 import anyio
 import httpx2
 import pytest
-import serving
 from anyio.abc import TaskGroup
-from api import BROKEN, post, problem
-from support import ROOT
 
 from koster.service import Settings
 from koster.service._fair import Lane, WorkTime
+from tests.helpers import serving
+from tests.helpers.api import BROKEN, post, problem
+from tests.helpers.support import ROOT
 
 
 class Clock:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from browsing import browser
+
+from tests.helpers.browsing import browser
 from tools.site import staging
 from tools.site.staging import Page
 

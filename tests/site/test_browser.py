@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from functools import partial
 
 import pytest
-from browsing import AXE, check_axe
 from playwright.sync_api import Browser, Page, expect
-from server import served
-from support import ROOT
+
+from tests.helpers.browsing import AXE, check_axe
+from tests.helpers.server import served
+from tests.helpers.support import ROOT
 from tools.site.__main__ import VERSION
 
 SITE = ROOT / "site" / VERSION

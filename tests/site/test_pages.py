@@ -9,18 +9,18 @@ from pathlib import Path
 
 import click
 import pytest
-from support import ROOT
-from tools.commands import described
-from tools.site import api, benchmarks, lint, nav, prose, tables
-from tools.site.__main__ import _llms, write_versions
-from tools.site.checks import problems
-from tools.site.staging import Page
 
 import koster
 from koster.cli._help import COMMANDS
 from koster.cli._root import koster as koster_command
 from koster.fetch import EventName
 from koster.lint import CHECKS
+from tests.helpers.support import ROOT
+from tools.commands import described
+from tools.site import api, benchmarks, lint, nav, prose, tables
+from tools.site.__main__ import _llms, write_versions
+from tools.site.checks import problems
+from tools.site.staging import Page
 
 
 def test_every_page_is_in_the_menu_once(pages: dict[str, Page]) -> None:

@@ -8,10 +8,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
-from requests_of import CLOSED, OPEN, random_case, requests, versions
 
 from koster.bulk import spark as robots
 from koster.logs import judge
+from tests.helpers.requests_of import CLOSED, OPEN, random_case, requests, versions
 
 NAMES = ("verdict", "disallowed", "version", "line", "rule")
 

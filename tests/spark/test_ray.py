@@ -6,9 +6,9 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from columns import BODIES
 
 import koster.bulk
+from tests.helpers.columns import BODIES
 
 ray = pytest.importorskip("ray", reason="Ray is not installed")
 AGENTS = ["GPTBot", "CCBot"]

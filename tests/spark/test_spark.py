@@ -11,16 +11,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import archives
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from columns import AGENTS, BODIES
-from support import ROOT
 
 import koster
 from koster.bulk import kernel, runs
 from koster.bulk import spark as robots
+from tests.helpers import archives
+from tests.helpers.columns import AGENTS, BODIES
+from tests.helpers.support import ROOT
 
 URLS = ["/private", "/private/x", "https://e.com/", "/robots.txt"]
 ROWS = 2_000

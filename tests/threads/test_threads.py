@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import httpx2
 import pytest
 
 import koster
+from tests.helpers.support import ROOT
 
-HERE = Path(__file__).parent
 #: For each subject; `make test-faults` takes five.
 SECONDS = os.environ.get("KOSTER_THREAD_SECONDS", "0.2")
 
@@ -24,8 +23,8 @@ needs_signals = pytest.mark.skipif(sys.platform == "win32", reason="Windows has 
     "kind", ["robots", "rules", "outcome", "client", "tools", "kernel", "facades"]
 )
 def test_threads_share_objects(kind: str) -> None:
-    command = [sys.executable, str(HERE / "hammer.py"), "--seconds", SECONDS, kind]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "tests.helpers.hammer", "--seconds", SECONDS, kind]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-500:] + done.stderr[-5000:]
     assert done.stdout.count("\n") >= 4
 

@@ -11,9 +11,8 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tools.suite.source import ROOT
-
 import koster
+from tools.suite.source import ROOT
 
 from . import history, inputs, store
 from .comparing import Differences, compared, shown

@@ -18,15 +18,15 @@ if sys.platform != "win32":
     resource.setrlimit(resource.RLIMIT_AS, (2 * 2**30, 2 * 2**30))
 
 ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests"), str(ROOT)]
+sys.path[:0] = [str(ROOT / "src"), str(ROOT)]
 
 # The tests with pytest have it; without it is what most users of plain Python have.
 sys.modules["cython"] = None  # type: ignore[assignment]
 
 import reference  # noqa: E402
-from tools.suite.source import entries  # noqa: E402
 
 import koster  # noqa: E402
+from tools.suite.source import entries  # noqa: E402
 
 LINES = (
     *("User-agent: *", "User-agent: Foo", "user-agent:FooBot/2", "User-agent: Foo Bar", "", "#"),

@@ -6,9 +6,9 @@ import random
 
 import pyarrow as pa
 import quick
-from columns import cell, decision
 
 from koster.bulk import kernel
+from tests.helpers.columns import cell, decision
 
 
 def main() -> None:

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from tools.commands import Described, described, printed
 
 from koster.cli._examples import EXAMPLES
 from koster.cli._help import COMMANDS
 from koster.cli._root import koster
+from tools.commands import Described, described, printed
 
 from .markdown import front
 

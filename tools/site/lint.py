@@ -8,9 +8,8 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tools.commands import printed
-
 from koster.lint import CHECKS, Family
+from tools.commands import printed
 
 from .markdown import front, outside_code
 

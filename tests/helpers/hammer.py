@@ -1,6 +1,6 @@
 """Asks the same fresh files from eight threads, a signal handler and finalizers, all at once.
 
-    python tests/threads/hammer.py [--seconds 5] [SUBJECT...]
+    python -m tests.helpers.hammer [--seconds 5] [SUBJECT...]
 
 What several readers may hold must not change under any of them: threads are switched as often as
 the interpreter can, a timer interrupts the main thread to ask, and the garbage collector, which
@@ -22,7 +22,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from subjects import FILES, SUBJECTS, Subject
+from tests.helpers.subjects import FILES, SUBJECTS, Subject
 
 THREADS = 8
 #: Fresh copies of files at once: each is asked by all threads.

@@ -11,12 +11,11 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
+import koster
 from tools.suite import source
 from tools.suite.source import Entry
 
-import koster
-
-HERE = Path(__file__).parent
+HERE = Path(__file__).parent.parent
 ROOT = HERE.parent
 
 #: Set by `make test-all`: test all real files instead of a sample, with new random examples in

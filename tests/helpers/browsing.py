@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
-from support import ROOT
+
+from tests.helpers.support import ROOT
 
 # The browser may be slow while the load tests run.
 expect.set_options(timeout=20_000)

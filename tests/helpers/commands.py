@@ -8,8 +8,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import archives
-from support import ROOT
+from tests.helpers import archives
+from tests.helpers.support import ROOT
 
 TEXT = b"user-agent: *\nDisalow: /private\n"
 

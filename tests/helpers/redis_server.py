@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import server
+from tests.helpers import server
 
 #: The reason for skipping tests, with the package to install.
 MISSING = "no redis-server on this machine: install Debian's package redis-server"

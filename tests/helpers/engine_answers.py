@@ -3,7 +3,7 @@
 Other tests show that the answers are right; the recorded ones show every change of them, and that
 plain Python takes the same steps. After a change on purpose, write them again:
 
-    KOSTER_PURE=1 python tests/engine_answers.py
+    KOSTER_PURE=1 python -m tests.helpers.engine_answers
 """
 
 from __future__ import annotations
@@ -13,17 +13,16 @@ import random
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 from unittest import mock
-
-from analysis_answers import found_extents
 
 import koster
 from koster._asking import file_of
 from koster.engine import batches, memory
+from tests.helpers.analysis_answers import found_extents
+from tests.helpers.support import HERE
 
-PATH = Path(__file__).parent / "engine" / "answers.json"
+PATH = HERE / "engine" / "answers.json"
 
 #: Their last argument is a size, or where a search ends.
 _COUNTED = ("find", "same", "search", "copy", "integers", "resized", "buffer")

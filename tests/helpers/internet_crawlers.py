@@ -14,11 +14,11 @@ from typing import Any
 import aiohttp
 import httpx
 import requests
-from faults import internet
 
 import koster
 from koster.fetch import FleetPacer
 from koster.politeness import Limits, Pace
+from tests.helpers import internet
 
 NAME = "FooBot/1.0 (+https://foo.example/bot)"
 #: No wait where a site sets no pace.

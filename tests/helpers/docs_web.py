@@ -12,9 +12,10 @@ from typing import Any
 
 import aiohttp.connector
 import pytest
-import wire
-from server import served
-from support import ROOT
+
+from tests.helpers import wire
+from tests.helpers.server import served
+from tests.helpers.support import ROOT
 
 HTML = "<title>A page</title>"
 #: What each host answers at /robots.txt: a body or a status. Other paths are HTML pages.

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-import reference
+from tests.helpers import reference
 
 Groups = list[reference.Group]
 

@@ -11,16 +11,15 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
-
-from entries import ENTRY
-from faults import asking
-from fetching import Clock
+sys.path.insert(0, str(Path(__file__).parent.parent.parent))
 
 import koster
 from koster.cache import SqliteCache, resilient
 from koster.fetch import Event, EventName
 from koster.freshness import Entry
+from tests.helpers import asking
+from tests.helpers.entries import ENTRY
+from tests.helpers.fetching import Clock
 
 #: Each writer writes this many entries in turn.
 SLOTS = 50

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from support import ROOT
+from tests.helpers.support import ROOT
 
 DOCS = ROOT / "docs"
 #: A fenced block, and the comment before it that says why it is not run.

@@ -7,10 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import anyio
-from fetching import NAME
 
 from koster import Decision
 from koster.fetch import AsyncRobotsClient, RobotsClient
+from tests.helpers.fetching import NAME
 
 #: URLs to ask about at once, or a function to call.
 Step = list[str] | Callable[[], object]

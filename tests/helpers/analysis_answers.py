@@ -3,7 +3,7 @@
 Properties show in `test_analysis.py` that the answers are right; the recorded ones show every
 change of them, of their order, or of the work. After a change on purpose, write them again:
 
-    python tests/analysis_answers.py
+    python -m tests.helpers.analysis_answers
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import json
 import random
 from array import array
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import koster
@@ -21,8 +20,9 @@ from koster import analysis
 from koster.analysis import Budget, WholeFile
 from koster.engine import extents
 from koster.engine.names import AgentNames
+from tests.helpers.support import HERE
 
-PATH = Path(__file__).parent / "analysis" / "answers.json"
+PATH = HERE / "analysis" / "answers.json"
 
 _PARTS = (
     *("a", "b", "ab", "/", "/", "*", "*", "**", "?", "$", "%2F", "%61", "é", "%C3%A9", "a?b=", ":"),

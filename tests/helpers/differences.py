@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any
 from urllib.parse import urlsplit
 
-from grammar import Grammar, Writer
+from tests.helpers.grammar import Grammar, Writer
 
 #: A library's answers: one for each question, then those about the whole file.
 Answers = list[Any]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from support import Case
+from tests.helpers.support import Case
 
 BOM = b"\xef\xbb\xbf"
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import wire
+from tests.helpers import wire
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
