@@ -151,10 +151,10 @@ def test_rule_that_blocks_only_unusual_urls_is_shown_with_one() -> None:
 
 def test_long_paths_are_cut_in_the_overview() -> None:
     robots = parsed(f"User-agent: *\nDisallow: /{'a' * 300}\n")
-    row = audit(robots, [crawlers.named("Googlebot")]).overview[0]
+    row = audit(robots, [crawlers.named("Googlebot")]).overview[0]  # type: ignore[list-item]
     assert str(row) == f"Search engines: allowed except /{'a' * 98}…"
     rules = "".join(f"Disallow: /{'a' * 300}{number}\n" for number in range(4))
-    row = audit(parsed(f"User-agent: *\n{rules}"), [crawlers.named("Googlebot")]).overview[0]
+    row = audit(parsed(f"User-agent: *\n{rules}"), [crawlers.named("Googlebot")]).overview[0]  # type: ignore[list-item]
     assert str(row).endswith("… and 2 more")
 
 
@@ -165,7 +165,7 @@ def test_rule_sets_beyond_the_limit_of_rules_are_not_proved(
     monkeypatch.setattr("koster.audit.max_rules_of", lambda robots: 1)
     names = ("Googlebot", "bingbot", "GPTBot")
     text = "".join(f"User-agent: {name}\nDisallow: /{name}\n" for name in names)
-    found = audit(parsed(text), [crawlers.named(name) for name in names]).verdicts
+    found = audit(parsed(text), [crawlers.named(name) for name in names]).verdicts  # type: ignore[misc]
     assert [each.is_proved for each in found] == [True, True, False]
     assert [each.access for each in found] == [
         *("allowed except /Googlebot", "allowed except /bingbot", "partly allowed"),

@@ -116,7 +116,7 @@ def test_a_large_file_is_refused_before_the_search_for_redundant_rules(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Only its first part is searched."""
-    searched = []
+    searched: list[int] = []
 
     def redundant(each_ranked: Iterable[Ranked], budget: Budget) -> set[int]:
         some = list(each_ranked)

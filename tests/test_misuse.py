@@ -60,7 +60,7 @@ def test_swapped_arguments_with_a_path_raise(robots: koster.RobotsTxt, agent: st
 @pytest.mark.parametrize("made", [koster.RobotsTxt, koster.Rules])
 def test_methods_of_a_class_refuse_objects_of_another(made: type) -> None:
     """Compiled methods read the fields of an object at their place: they have to know its type."""
-    other = koster.parse("User-agent: *") if made is koster.Rules else []
+    other: Any = koster.parse("User-agent: *") if made is koster.Rules else []
     called = 0
     for name, method in vars(made).items():
         if not callable(method) or name in {"__new__", "__hash__"}:
@@ -153,11 +153,11 @@ def test_arguments_in_order_are_accepted() -> None:
 
 
 def test_polars_scalars_are_checked() -> None:
-    from koster.bulk.polars import pl
+    from koster.bulk.polars import pl  # type: ignore[attr-defined]
 
     frame = pl.DataFrame({"body": [BODY.decode()], "agent": ["FooBot"], "url": [URL]})
-    column = pl.col("body").robots
-    for make in (column.allowed, column.decide, frame["body"].robots.allowed):
+    column = pl.col("body").robots  # type: ignore[attr-defined]
+    for make in (column.allowed, column.decide, frame["body"].robots.allowed):  # type: ignore[attr-defined]
         with pytest.raises(ValueError, match="swapped"):
             make("FooBot", URL)
     answer = frame.select(column.allowed(pl.col("agent"), pl.col("url")))

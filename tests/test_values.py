@@ -40,7 +40,7 @@ VALUES = {
 }
 
 
-@pytest.mark.parametrize("value", sorted(VALUES, key=lambda each: each.__qualname__))
+@pytest.mark.parametrize("value", sorted(VALUES, key=lambda each: each.__qualname__))  # type: ignore[attr-defined]
 def test_values_are_frozen_and_have_slots(value: type) -> None:
     assert value.__dataclass_params__.frozen  # type: ignore[attr-defined]
     assert "__slots__" in vars(value)

@@ -49,7 +49,7 @@ def _help(option: click.Option) -> str:
 def described(names: tuple[str, ...], parent: click.Context) -> Iterator[Described]:
     """Yield commands, each followed by those in it."""
     for name in names:
-        command = parent.command.get_command(parent, name)
+        command = parent.command.get_command(parent, name)  # type: ignore[attr-defined]
         context = click.Context(command, parent=parent, info_name=name)
         yield Described(context.command_path.removeprefix("koster "), command, context)
         if isinstance(command, click.Group):

@@ -116,7 +116,7 @@ def test_dead_rules_decide_no_short_path(
 @given(rule_sets)
 def test_live_rules_have_a_witness(case: tuple[str, str]) -> None:
     rules = rules_of(*case)
-    reasoner = analysis._questions.Reasoner(analysis._ranked.Ranked(rules), analysis.Budget())
+    reasoner = analysis._questions.Reasoner(analysis._ranked.Ranked(rules), analysis.Budget())  # type: ignore[attr-defined]
     for entry in reasoner.ranked.in_file_order:
         url = reasoner.witness(entry)
         exact = reasoner.shortest_match([entry], reasoner.ranked.ranked_above(entry, entry.literal))
@@ -247,7 +247,7 @@ def test_idle_rules_can_be_removed_without_effect(case: tuple[str, str]) -> None
             assert not (is_idle and all_have_urls)
         elif all_have_urls:
             instead = fewer[1].decide(idle[line].url)
-            assert line_of(instead) == (idle[line].instead.line if idle[line].instead else 0)
+            assert line_of(instead) == (idle[line].instead.line if idle[line].instead else 0)  # type: ignore[union-attr]
 
 
 @given(

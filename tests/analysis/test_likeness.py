@@ -172,7 +172,7 @@ def test_one_url_for_each_rule_needs_no_second_search_for_a_hard_rule(
         searches.append(1)
         raise BudgetSpentError
 
-    monkeypatch.setattr(_pairs.Search, "shortest", shortest)
+    monkeypatch.setattr(_pairs.Search, "shortest", shortest)  # type: ignore[attr-defined]
     body = f"{HEAD}{rules}Disallow: /x%3Ay\n"
     own, google = (
         koster.parse(body, each).rules_for("x") for each in (koster.RFC9309, koster.GOOGLE)

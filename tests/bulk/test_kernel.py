@@ -376,7 +376,7 @@ def test_argument_errors() -> None:
     with pytest.raises(TypeError, match="not one str"):
         kernel.classify([ONE], "GPTBot")
     with pytest.raises(TypeError, match="agents must be str, not int"):
-        kernel.classify([ONE], [5])
+        kernel.classify([ONE], [5])  # type: ignore[list-item]
     with pytest.raises(ValueError, match=r"the same length, not \[1, 2\]"):
         kernel.decide([ONE], ["/", "/"], "x")
     with pytest.raises(ValueError, match="must be a column"):
@@ -442,7 +442,7 @@ def test_rules_before_any_agent() -> None:
 
 
 def test_unproved_results_are_null(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel, "_budget", lambda: kernel.Budget(states=1, total=1, compared=0))
+    monkeypatch.setattr(kernel, "_budget", lambda: kernel.Budget(states=1, total=1, compared=0))  # type: ignore[attr-defined]
     body = "User-agent: *\nDisallow: /*a*b\nAllow: /*a**b"
     (result,) = kernel.classify([body], ["x"]).to_pylist()
     assert result == [{"agent": "x", "written": False, "effective": None, "line": None}]

@@ -14,7 +14,7 @@ from koster.bulk import _libdeflate, _members
 
 WAYS = {"zlib": _members._decompress_by_zlib}
 if _members._LIBDEFLATE is not None:
-    WAYS["libdeflate"] = _members._LIBDEFLATE.decompress
+    WAYS["libdeflate"] = _members._LIBDEFLATE.decompress  # type: ignore[assignment]
 
 TEXTS = [b"", b"a", b"User-agent: *\nDisallow: /\n" * 300, random.Random(1).randbytes(5_000), b""]
 
@@ -50,7 +50,7 @@ def test_libdeflate_is_found() -> None:
 
 def test_without_libdeflate(monkeypatch: pytest.MonkeyPatch) -> None:
     for file in ("missing", sys.executable):
-        monkeypatch.setattr(_libdeflate._deflate, "__file__", file)
+        monkeypatch.setattr(_libdeflate._deflate, "__file__", file)  # type: ignore[attr-defined]
         assert _libdeflate.find() is None
     monkeypatch.setitem(sys.modules, "ctypes", None)
     assert _libdeflate.find() is None

@@ -360,7 +360,7 @@ def test_long_cells_are_cut_to_the_parsed_part(tmp_path: Path, name: str, paddin
     cells = [RULES.decode(), long, None, long, RULES.decode() * 2]
     path = tmp_path / name
     table = pl.DataFrame({"body": cells, "url": ["/a", "/b", "/", "/a", "/a"]})
-    {
+    {  # type: ignore[operator]
         ".parquet": table.write_parquet,
         ".jsonl": table.write_ndjson,
         ".csv": table.write_csv,

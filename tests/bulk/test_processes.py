@@ -163,7 +163,7 @@ def replace_workers(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
     def start_patched(command: Any, **options: Any) -> Any:
         return start([*command[:-1], code], **options)
 
-    monkeypatch.setattr(_processes.subprocess, "Popen", start_patched)
+    monkeypatch.setattr(_processes.subprocess, "Popen", start_patched)  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(

@@ -459,14 +459,14 @@ def test_no_space_left(
     assert "No space left on device" in (result.failed[0].why or "")
     assert len(contents(tmp_path / "out")) == 2
     assert not list((tmp_path / "out").glob(".*.part"))
-    result = bulk("classify", inputs, "-a", "GPTBot", "-o", tmp_path / "out", "-j", 1)
-    assert result.exit_code == 0
+    again = bulk("classify", inputs, "-a", "GPTBot", "-o", tmp_path / "out", "-j", 1)
+    assert again.exit_code == 0
     assert len(contents(tmp_path / "out")) == 4
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 def test_full_disk_raises_the_system_error(table: Path) -> None:
-    task = runs.Task(0, runs.find_inputs([str(table)])[0], "/dev/full", GPT)
+    task = runs.Task(0, runs.find_inputs([str(table)])[0], "/dev/full", GPT)  # type: ignore[attr-defined]
     with pytest.raises(OSError, match="No space left"):
         _answering._write(task, "/dev/full", BadRecords(), 1, lambda *_: None)
 

@@ -144,4 +144,4 @@ def test_deleting_from_a_lost_server_is_an_error(
         monkeypatch.setattr(redis.Redis, "execute_command", fail)
         for call in (lambda: cache.delete(SITE), lambda: cache.purge(older_than=timedelta(1))):
             with pytest.raises(koster.CacheError, match="gone"):
-                call()
+                call()  # type: ignore[no-untyped-call]

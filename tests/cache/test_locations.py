@@ -88,8 +88,8 @@ def test_unusable_path_says_why(
 def closed_caches(folder: Path, redis_url: str) -> list[Any]:
     caches = [MemoryCache(), SqliteCache(folder / "x.sqlite"), RedisCache(redis_url, "closed:")]
     for cache in caches:
-        cache.put("a", ENTRY)
-        cache.close()
+        cache.put("a", ENTRY)  # type: ignore[attr-defined]
+        cache.close()  # type: ignore[attr-defined]
     return caches
 
 
@@ -107,7 +107,7 @@ def test_closed_cache_is_an_error(tmp_path: Path, redis_url: str) -> None:
         (lambda: 6379, "not builtins.int"),
         (object, "not builtins.object"),
         (
-            lambda: redis.asyncio.Sentinel([("127.0.0.1", 1)]).master_for("main"),
+            lambda: redis.asyncio.Sentinel([("127.0.0.1", 1)]).master_for("main"),  # type: ignore[no-untyped-call]
             "SentinelConnectionPool of SentinelManagedConnection cannot be used: pass the server's",
         ),
         (lambda: redis.asyncio.Redis().pipeline(), "pass its client"),
@@ -119,7 +119,7 @@ def test_closed_cache_is_an_error(tmp_path: Path, redis_url: str) -> None:
             "a Redis Cluster cannot be used",
         ),
         (lambda: redis.RedisCluster.__new__(redis.RedisCluster), "a Redis Cluster cannot be used"),
-        (lambda: redis.sentinel.Sentinel([]), "or a redis.Redis, not redis.sentinel.Sentinel"),
+        (lambda: redis.sentinel.Sentinel([]), "or a redis.Redis, not redis.sentinel.Sentinel"),  # type: ignore[no-untyped-call]
         (lambda: redis.Redis, "or a redis.Redis, not"),
     ],
 )

@@ -156,7 +156,7 @@ def test_a_missing_program_is_an_error(folder: Path) -> None:
 
 
 def test_on_windows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_command_lines.os, "name", "nt")
+    monkeypatch.setattr(_command_lines.os, "name", "nt")  # type: ignore[attr-defined]
     command = 'C:\\bin\\j.exe "C:\\a b\\c" {}'
     assert arguments("x", command, "a.j2") == ["C:\\bin\\j.exe", "C:\\a b\\c", "a.j2"]
     assert arguments("x", "npx.cmd {}", "C:\\a b\\r.txt") == ["npx.cmd", "C:\\a b\\r.txt"]

@@ -232,7 +232,7 @@ def before_rename(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Callable[[],
             call()
 
     monkeypatch.setattr(os, "fsync", fsync)
-    return calls
+    return calls  # type: ignore[return-value]
 
 
 def saved_content(path: Path, result: Result) -> bytes:

@@ -69,7 +69,7 @@ def test_no_facade_raises_on_any_file(body: bytes, url: str, agent: str) -> None
     rerp_parser = robotexclusionrulesparser.RobotExclusionRulesParser()
     rerp_parser.parse(body)
     rerp_parser.is_allowed(agent, url)
-    rerp_parser.is_allowed(agent, url, robotexclusionrulesparser.MK1996)
+    rerp_parser.is_allowed(agent, url, robotexclusionrulesparser.MK1996)  # type: ignore[attr-defined]
     rerp_parser.get_crawl_delay(agent)
     assert isinstance(str(rerp_parser), str)
     robotstxt_parser = robotstxt.parse(text, agent)
@@ -121,7 +121,7 @@ def test_every_public_name_has_the_parameters_of_the_original(name: str) -> None
         parameters = []
         for each in inspect.signature(target).parameters.values():
             default = "" if each.default is each.empty else f"={each.default!r}"
-            parameters.append(marks.get(each.kind, "") + each.name + default)
+            parameters.append(marks.get(each.kind, "") + each.name + default)  # type: ignore[call-overload]
         assert ", ".join(parameters) == INTERFACES[name]
 
 
@@ -230,11 +230,11 @@ def test_subclasses_of_kept_files_copy_as_any_class(name: str) -> None:
     for kind in (Slots, OwnState):
         own = kind.__new__(kind)
         vars(own).update(vars(parser))
-        own._robots = parser._robots
-        own.disallow_all, own.allow_all, own.last_checked = False, False, 1
-        own.tag = 1
+        own._robots = parser._robots  # type: ignore[attr-defined]
+        own.disallow_all, own.allow_all, own.last_checked = False, False, 1  # type: ignore[attr-defined]
+        own.tag = 1  # type: ignore[attr-defined]
         duplicate = copy.copy(own)
-        assert duplicate.tag == 1
+        assert duplicate.tag == 1  # type: ignore[attr-defined]
         assert not ask(duplicate, "http://example.com/a=b", "foobot")
 
 
@@ -244,12 +244,12 @@ def test_methods_of_kept_files_are_no_danger_to_others(name: str) -> None:
     make, ask = KEPT[name]
     kind = type(make(BLOCKED))
     method = {"reppy": "allowed", "rerp": "is_allowed"}.get(name, "can_fetch")
-    bare = kind.__new__(kind)
+    bare = kind.__new__(kind)  # type: ignore[call-overload]
     bare.last_checked = 1
     for wrong in ("http://e/", None, bare):
         with pytest.raises((AttributeError, TypeError)):
             getattr(kind, method)(wrong, "/a", "/b")
-    parser = kind.__new__(kind)
+    parser = kind.__new__(kind)  # type: ignore[call-overload]
     for value in (None, "x", koster.parse("").rules_for("x")):
         with pytest.raises((AttributeError, TypeError)):  # noqa: PT012 - the first of them, compiled
             parser._robots = value
@@ -261,7 +261,7 @@ def test_methods_of_kept_files_are_no_danger_to_others(name: str) -> None:
 def test_syntaxes_that_are_equal_to_the_default() -> None:
     """Any number may be passed: the library compared with ``==``."""
     parser = rerp_of(BLOCKED)
-    for syntax in (robotexclusionrulesparser.GYM2008, 2.0, robotexclusionrulesparser.MK1996, True):
+    for syntax in (robotexclusionrulesparser.GYM2008, 2.0, robotexclusionrulesparser.MK1996, True):  # type: ignore[attr-defined]
         assert not parser.is_allowed("foobot", "/a=b", syntax)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="Syntax must be"):
         parser.is_allowed("foobot", "/a=b", 3)

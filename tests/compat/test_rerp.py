@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from koster.compat.robotexclusionrulesparser import (
+from koster.compat.robotexclusionrulesparser import (  # type: ignore[attr-defined]
     GYM2008,
     MK1996,
 )

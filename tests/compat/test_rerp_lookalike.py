@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from koster.compat import robotexclusionrulesparser as rerp
-from koster.compat.robotexclusionrulesparser import (
+from koster.compat.robotexclusionrulesparser import (  # type: ignore[attr-defined]
     GYM2008,
     MK1996,
     RobotFileParserLookalike,

@@ -34,7 +34,7 @@ class Net:
     a: Site
     b: Site
     proxy: proxy.Proxy
-    open_proxy: proxy.Proxy
+    open_proxy: proxy.Proxy  # type: ignore[name-defined]
 
     @property
     def sites(self) -> tuple[Site, Site]:

@@ -80,7 +80,7 @@ def _value(comment: str) -> tuple[bool, Any]:
 
 
 def _run(code: ast.AST, mode: str, names: dict[str, Any], name: str) -> Any:
-    compiled = compile(code, name, mode, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)  # type: ignore[arg-type]
+    compiled = compile(code, name, mode, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)  # type: ignore[arg-type, call-overload]
     return eval(compiled, names)
 
 

@@ -198,7 +198,7 @@ def test_retry_after_of_a_status(value: Any, seconds: float) -> None:
 
 
 WRONG: list[tuple[Any, Any, type[Exception], str]] = [
-    *((value, None, TypeError, f"response must be .*, not {type(value).__name__}")
+    *((value, None, TypeError, f"response must be .*, not {type(value).__name__}")  # type: ignore[var-annotated]
       for value in (None, "429", 429.0, True, [], {"status": 429}, httpx.Request("GET", URL))),
     *((value, None, ValueError, f"a status has three digits, unlike {value}")
       for value in (0, 42, -429, 1000, 4290)),

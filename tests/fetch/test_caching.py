@@ -68,7 +68,7 @@ def test_cache_lifetime_through_an_outage_of_thirty_days(kind: str) -> None:
         def step() -> None:
             clock.later(**time)
             if reply is not None:
-                sites.replies[origin] = reply
+                sites.replies[origin] = reply  # type: ignore[index]
 
         return step
 
@@ -234,7 +234,7 @@ def test_concurrent_threads_share_one_fetch(site: Site) -> None:
             thread.start()
         for thread in threads:
             thread.join()
-        assert client._fetch_locks._queues == {}
+        assert client._fetch_locks._queues == {}  # type: ignore[attr-defined]
     assert len(site.requests) == 1
 
 
@@ -255,7 +255,7 @@ def test_concurrent_tasks_share_one_fetch_after_the_first_is_cancelled(
             async with anyio.create_task_group() as tasks:
                 for number in range(30):
                     tasks.start_soon(one, client, number)
-            assert client._fetch_locks._locks == {}
+            assert client._fetch_locks._locks == {}  # type: ignore[attr-defined]
 
     anyio.run(main, backend=backend)
     assert len(decisions) == 30

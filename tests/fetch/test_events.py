@@ -104,7 +104,7 @@ def test_comments_are_reported_again_when_the_file_changes() -> None:
     with RobotsClient(NAME, transport=sites, on_event=events.append) as client:
         url = "https://example.com/x"
         for body in (COMMENTED, COMMENTED + "#", "User-agent: *\nDisallow: /", COMMENTED):
-            sites.replies["https://example.com"] = body
+            sites.replies["https://example.com"] = body  # type: ignore[index]
             client.refetch(url)
             client.allowed(url)
         assert len(values_of(events, EventName.SITE_COMMENTS)) == 3
@@ -207,7 +207,7 @@ def test_stale_copy_takes_precedence_over_the_unreachable_policy() -> None:
         NAME, transport=sites, on_event=events.append, unreachable=koster.Unreachable.ALLOW
     ) as client:
         client.robots("https://example.com")
-        sites.replies["https://example.com"] = TimeoutError("slow")
+        sites.replies["https://example.com"] = TimeoutError("slow")  # type: ignore[index]
         assert client.refetch("https://example.com").is_stale
         assert not client.allowed("https://example.com/x")
     assert values_of(events, EventName.SITE_UNREACHABLE) == []
@@ -236,7 +236,7 @@ def test_stale_copies_and_fetch_errors_are_reported() -> None:
     events: list[Event] = []
     with RobotsClient(NAME, transport=sites, on_event=events.append, clock=clock) as client:
         client.robots("https://example.com")
-        sites.replies["https://example.com"] = TimeoutError("slow")
+        sites.replies["https://example.com"] = TimeoutError("slow")  # type: ignore[index]
         clock.later(days=2)
         assert client.robots("https://example.com").is_stale
     stale, finished = events[-1].attributes, events[-2].attributes

@@ -123,7 +123,7 @@ def test_child_fetches_while_a_parent_thread_fetches(site: Site) -> None:
     site.robots(body=FILE, delay=1.5)
     with RobotsClient(NAME, at_once=1, timeout=5) as client, server.running() as other:
         other.robots(body=FILE)
-        results = []
+        results: list[Any] = []
         with in_thread(lambda: results.append(client.refetch(site.url))):
             while not site.requests:
                 time.sleep(0.01)
@@ -163,7 +163,7 @@ def test_multiprocessing_fork(site: Site) -> None:
 
 def test_fork_while_every_client_lock_is_held(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     site.robots(body=b"User-agent: *\nComment: x")
-    pacer, clock, events = Pacer(Pace(0, 0.01)), Clock(), []
+    pacer, clock, events = Pacer(Pace(0, 0.01)), Clock(), []  # type: ignore[var-annotated]
     client = RobotsClient(
         NAME, at_once=2, pacer=pacer, clock=clock, dialect=koster.EXTENDED2, on_event=events.append
     )
@@ -241,7 +241,7 @@ def _connected_to(url: str) -> set[tuple[str, int]]:
 
 def test_fork_in_a_callback_during_a_fetch(site: Site) -> None:
     site.robots(body=FILE)
-    pids = []
+    pids: list[int] = []
 
     def on_event(event: Any) -> None:
         if event.name is EventName.FETCH_STARTED and not pids:
@@ -253,7 +253,7 @@ def test_fork_in_a_callback_during_a_fetch(site: Site) -> None:
         result = client.robots(site.url)
         if pids[0] == 0:
             has_both = result.robots is not None and pids[1] == 0
-            os._exit(0 if has_both and client._fetch_locks._queues == {} else 1)
+            os._exit(0 if has_both and client._fetch_locks._queues == {} else 1)  # type: ignore[attr-defined]
         assert wait_for(pids[0]) == 0
         assert result.robots is not None
     assert len(site.requests) == 3
@@ -413,7 +413,7 @@ def test_event_loop_resources_are_rejected_in_a_child(site: Site, what: str) -> 
             name = "transport" if what == "transport" else "semaphore"
             assert f"the {name} of this AsyncRobotsClient belongs to" in message
             assert (await client.refetch(site.url)).robots is not None
-        await resources["transport"].aclose()
+        await resources["transport"].aclose()  # type: ignore[attr-defined]
 
     asyncio.run(main())
 
@@ -491,7 +491,7 @@ def test_endless_sqlite_statement_disables_the_cache_in_the_child(
 def test_threads_fork_concurrently(tmp_path: Path) -> None:
     with closing(SqliteCache(tmp_path / "cache.sqlite")) as cache:
         cache.put("a", ENTRY)
-        results = []
+        results: list[Any] = []
 
         def work() -> None:
             results.extend(in_child(lambda: cache.get("a")) == ENTRY for _ in range(5))
@@ -550,7 +550,7 @@ def test_fork_hooks_do_not_keep_objects_alive() -> None:
 
 
 def test_failing_fork_hook_does_not_prevent_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    unraisable = []
+    unraisable: list[Any] = []
     monkeypatch.setattr(sys, "unraisablehook", unraisable.append)
 
     class FailingHook:

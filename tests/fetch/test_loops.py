@@ -117,7 +117,7 @@ def test_client_is_usable_after_its_loop_is_closed(site: Site, first: str, secon
     assert len(site.requests) == 1, "the fetched file is cached"
     for method in METHODS.values():
         clock.later(days=2)
-        run(second, lambda method=method: method(client, site.url))
+        run(second, lambda method=method: method(client, site.url))  # type: ignore[misc]
     gc.collect()
     # Each method but took and aclose has fetched in a new loop.
     assert len(site.requests) == 8

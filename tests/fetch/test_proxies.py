@@ -120,7 +120,7 @@ def test_proxy_that_refuses_to_connect(kind: str) -> None:
 
 
 def test_proxy_that_does_not_respond_times_out(kind: str) -> None:
-    with wire.running(lambda _: wire.threading.Event().wait(3) and None) as hanging:
+    with wire.running(lambda _: wire.threading.Event().wait(3) and None) as hanging:  # type: ignore[attr-defined]
         start = time.monotonic()
         address = hanging.url.rstrip("/")
         for url in ("http://site.example/", "https://site.example/"):
@@ -442,7 +442,7 @@ def test_proxy_of_the_callers_async_client(library: str, site: Site, unused: int
     site.robots(body=FILE)
 
     async def found(proxy_url: str, url: str) -> koster.Outcome:
-        http: Any = ASYNC_HTTP_CLIENTS[library](proxy=proxy_url)
+        http: Any = ASYNC_HTTP_CLIENTS[library](proxy=proxy_url)  # type: ignore[call-arg]
         async with http, AsyncRobotsClient(NAME, http=http) as client:
             return await client.robots(url)
 

@@ -193,7 +193,7 @@ def test_turn_of_an_abandoned_block_is_bounded(monkeypatch: pytest.MonkeyPatch) 
         waited = client.wait(URL)
         assert 0.2 + DELAY - 0.01 <= waited < 0.2 + 3 * DELAY
         # When it is closed at last, that is no longer the last turn.
-        generator.close()
+        generator.close()  # type: ignore[attr-defined]
         time.sleep(DELAY)
         client.wait(URL, at_most=0)
 

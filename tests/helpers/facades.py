@@ -119,7 +119,7 @@ COLUMNS = (
     Column(
         "rerp_mk1996", "robotexclusionrulesparser", False, 0.995, _rerp,
         lambda parser, row: _digit(
-            parser.is_allowed(row["agent"], row["url"], robotexclusionrulesparser.MK1996)
+            parser.is_allowed(row["agent"], row["url"], robotexclusionrulesparser.MK1996)  # type: ignore[attr-defined]
         ),
     ),
     Column("rerp_delay", "robotexclusionrulesparser", False, 1.0, _rerp, _delay),

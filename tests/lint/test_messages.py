@@ -97,7 +97,8 @@ def found(code: str, body: str, **options: Any) -> list[Finding]:
 
 
 @pytest.mark.parametrize(
-    ("code", "case"), [(code, case) for code, cases in CASES.items() for case in cases]
+    ("code", "case"),
+    [(code, case) for code, cases in CASES.items() for case in cases],  # type: ignore[attr-defined]
 )
 def test_messages(code: str, case: tuple[Any, ...]) -> None:
     body, *expected = case

@@ -42,8 +42,8 @@ def send_request(api: httpx2.Client, site: str, rng: random.Random) -> int:
         return api.post(f"/v1/{route}", json={"robots": random_robots_txt(rng)}).status_code
     if number < 0.7:
         body = {
-            "before": {"robots": random_robots_txt(rng)},
-            "after": {"robots": random_robots_txt(rng)},
+            "before": {"robots": random_robots_txt(rng)},  # type: ignore[dict-item]
+            "after": {"robots": random_robots_txt(rng)},  # type: ignore[dict-item]
         }
         return api.post("/v1/diff", json=body).status_code
     if number < 0.8:

@@ -184,7 +184,7 @@ def test_exit_codes(folder: Path) -> None:
         result = run(*arguments)
         assert result.exit_code == 3, (arguments, result.output)
         assert message in result.stderr
-    for arguments, message in (
+    for arguments, message in (  # type: ignore[assignment]
         (("access.log",), "Missing option '--robots'"),
         (("access.log", "--robots", "https://shop.example"), "koster fetch --format file"),
         (("access.log", "--robots", "open.txt", "--log-format", "x"), "unknown log format 'x'"),

@@ -29,7 +29,7 @@ def test_w3c_logs_whose_fields_change_with_each_line(
 ) -> None:
     calls = []
     parse = _requests._parse_lines
-    monkeypatch.setattr(_requests, "_parse_lines", lambda *them: calls.append(1) or parse(*them))
+    monkeypatch.setattr(_requests, "_parse_lines", lambda *them: calls.append(1) or parse(*them))  # type: ignore[func-returns-value]
     one = "#Fields: date time cs-uri-stem cs(User-Agent) c-ip\n2026-03-10 12:00:00 /{} GPTBot 1.2.3.4\n"
     other = "#Fields: cs-uri-stem cs(User-Agent) c-ip date time\n/{} GPTBot 1.2.3.4 2026-03-10 12:00:00\n"
     lines = ((one if number % 3 else other).format(number) for number in range(2_000))

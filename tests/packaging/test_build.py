@@ -42,7 +42,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def build(source: Path, fails: str) -> tuple[str, int, int]:
     """Build twice, the second time with a compiler that fails; return what it says and leaves."""
     compiler = source / "cc"
-    found = []
+    counts = []
     for each in ("nothing", fails):
         compiler.write_text(COMPILER.format(fails=each))
         compiler.chmod(0o755)
@@ -54,8 +54,8 @@ def build(source: Path, fails: str) -> tuple[str, int, int]:
             text=True,
             check=True,
         )
-        found.append(len(list(source.rglob(f"*{EXTENSION_SUFFIXES[0]}"))))
-    return process.stderr, *found
+        counts.append(len(list(source.rglob(f"*{EXTENSION_SUFFIXES[0]}"))))
+    return process.stderr, counts[0], counts[1]
 
 
 @pytest.mark.parametrize("fails", ["engine/lexer", "robots", _pure.SHARED.replace(".", "/")])

@@ -114,7 +114,7 @@ def test_service_says_that_an_answer_is_too_large() -> None:
 
 
 def test_outcome_is_read_as_it_was() -> None:
-    outcome = answers.read(SITE)
+    outcome = answers.read(SITE)  # type: ignore[attr-defined]
     assert type(outcome) is Outcome
     assert outcome.robots is not None
     assert (outcome.origin, len(outcome.sitemaps)) == ("https://a.example", 15_000)

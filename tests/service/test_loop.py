@@ -14,7 +14,7 @@ import httpx2
 import pytest
 
 from koster.service import _api
-from koster.service._models import (
+from koster.service._models import (  # type: ignore[attr-defined]
     AuditResponse,
     BaseModel,
     CheckResponse,
@@ -61,7 +61,7 @@ PLAIN = asyncio.Handle._run  # type: ignore[attr-defined]
 @pytest.fixture(scope="module")
 def blocks() -> Iterator[Blocks]:
     found = Blocks()
-    asyncio.Handle._run = lambda handle: found.run(handle)  # type: ignore[attr-defined]
+    asyncio.Handle._run = lambda handle: found.run(handle)  # type: ignore[assignment, attr-defined]
     yield found
     asyncio.Handle._run = PLAIN  # type: ignore[attr-defined]
 

@@ -140,7 +140,9 @@ def test_list_for_language_models_has_all_pages(pages: dict[str, Page]) -> None:
     lines = _llms(nav.NAV, pages)
     assert lines[0] == "# koster"
     assert [
-        re.search(r"\]\((.*?)\): \S", line)[1] for line in lines if line.startswith("- ")
+        re.search(r"\]\((.*?)\): \S", line)[1]  # type: ignore[index]
+        for line in lines
+        if line.startswith("- ")  # type: ignore[index]
     ] == list(nav.paths(nav.NAV))  # type: ignore[index]
 
 

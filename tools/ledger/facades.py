@@ -75,7 +75,7 @@ _FACADES = (
         "robotexclusionrulesparser", False, _rerp,
         lambda parser, agent, url: tuple(
             parser.is_allowed(agent, url, syntax)
-            for syntax in (robotexclusionrulesparser.GYM2008, robotexclusionrulesparser.MK1996)
+            for syntax in (robotexclusionrulesparser.GYM2008, robotexclusionrulesparser.MK1996)  # type: ignore[attr-defined]
         ),
         lambda parser, agent: parser.get_crawl_delay(agent),
     ),

@@ -148,7 +148,7 @@ def _senders() -> dict[str, partial[Response | Failure]]:
         },
     }
     redirects: dict[str, partial[Response | Failure]] = {
-        f"redirect/{name}, {status}": partial(_redirect, targets, status)
+        f"redirect/{name}, {status}": partial(_redirect, targets, status)  # type: ignore[misc]
         for name, targets in _REDIRECTS.items()
         for status in (301, 307)
     }

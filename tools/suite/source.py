@@ -172,8 +172,8 @@ def _body(case: dict[str, Any], parts: tuple[Part, ...]) -> bytes:
     if parts:
         return b"".join(part.bytes() for part in parts)
     if "robots" in case:
-        return case["robots"].encode()
-    return case["robots_latin1"].encode("latin-1")
+        return case["robots"].encode()  # type: ignore[no-any-return]
+    return case["robots_latin1"].encode("latin-1")  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)
