@@ -1,4 +1,5 @@
 # make run    show the main job on a robots.txt
+# make check  style, types, and the tests of the engine, lint and koster check: under a minute
 # make test   style, types, layers, and tests, compiled and as plain Python
 # make ledger  which answers changed since they were recorded? A minute; ACCEPT=1 records them
 # make test-all  the tests of real files, with all files, and of random examples, with new ones
@@ -18,8 +19,7 @@
 # make mutation  would the tests notice a mistake? Hours; FOLDER=build/mutation keeps the results
 # make matrix run the conformance suite against all parsers that install, and write their page
 # make conformance-suite  write the archive of the conformance suite into dist
-# make sync   write the synchronous client anew from the asynchronous one
-# make man    write the man page anew from the commands
+# make generate  write anew what follows from other files: client, man page, suite, tables, ledger, docs
 # make differential  ask those libraries and koster.compat a million questions each
 # make bench  how fast, how large, and against whom
 # make constraints  write constraints.txt anew, with the newest versions: Python 3.11
@@ -46,7 +46,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # Where it is set, each process of pytest compiles all tests anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: sync man tables run test ledger test-all test-packaging test-spark test-service docs test-docs pictures lint compat differential bench \
+.PHONY: generate run check test ledger test-all test-packaging test-spark test-service docs test-docs pictures lint compat differential bench \
   wheel constraints clean test-faults soak fuzz sanitize coverage mutation matrix conformance-suite
 
 run: $(VENV)/compiled
@@ -55,6 +55,11 @@ run: $(VENV)/compiled
 test: lint
 	KOSTER_PURE=0 $(PYTEST)
 	KOSTER_PURE=1 $(PYTEST) -m 'not any_mode'
+
+check: $(VENV)/dev $(VENV)/compiled
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	KOSTER_PURE=0 $(PYTEST) tests/engine tests/lint tests/cli/test_check.py
 
 ledger: $(VENV)/dev $(VENV)/compiled
 	@KOSTER_PURE=0 $(BIN)/python -m tools.ledger $(if $(ACCEPT),--accept)
@@ -80,9 +85,6 @@ test-service: $(VENV)/browser $(VENV)/compiled
 	KOSTER_PURE=0 $(PYTEST) tests/live --ignore tests/live/test_attack.py --ignore tests/live/test_schema.py
 	KOSTER_PURE=0 $(PYTEST) -n 0 -s tests/live/test_attack.py tests/live/test_schema.py
 
-tables: $(VENV)/docs $(VENV)/compiled
-	@$(BIN)/python -m tools.site.tables
-
 docs: $(VENV)/docs $(VENV)/compiled
 	@$(BIN)/python -m tools.site
 
@@ -93,11 +95,11 @@ pictures: $(VENV)/browser $(VENV)/compiled
 	@mkdir -p docs/images
 	KOSTER_PURE=0 KOSTER_PICTURES=docs/images $(PYTEST) tests/live/test_pictures.py
 
-sync: $(VENV)/dev
-	@$(BIN)/python tools/sync_client.py src/koster/fetch
-
-man: $(VENV)/dev
-	@$(BIN)/python -m tools.man_page
+# The compiled modules may read what is written first.
+generate: $(VENV)/docs $(VENV)/compiled
+	@KOSTER_PURE=0 $(BIN)/python -m tools.generate
+	@$(MAKE) --no-print-directory ledger ACCEPT=1
+	@$(MAKE) --no-print-directory docs
 
 compat: $(VENV)/dev
 	@$(BIN)/nox --session compat
@@ -140,7 +142,7 @@ matrix: $(VENV)/dev $(VENV)/compiled
 	@KOSTER_PURE=0 $(BIN)/python -m tools.matrix
 
 conformance-suite: $(VENV)/dev
-	@$(BIN)/python -m tools.suite --archive dist
+	@$(BIN)/python -m tools.suite dist
 
 bench: $(VENV)/peers $(VENV)/browser $(VENV)/compiled
 	@KOSTER_PURE=0 $(BIN)/python -m benchmarks --write docs/_details/benchmarks.md

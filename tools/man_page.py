@@ -1,8 +1,7 @@
-"""Writes docs/koster.1, the man page, from the commands and their examples: ``make man``."""
+"""Writes docs/koster.1, the man page, from the commands and their examples."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
@@ -15,7 +14,7 @@ from tools.commands import Described, described
 
 PAGE = Path(__file__).parents[1] / "docs" / "koster.1"
 
-TEMPLATE = r""".\" Written by make man: do not edit.
+TEMPLATE = r""".\" Written by make generate: do not edit.
 .TH KOSTER 1 "" "koster {{ version | roff }}" "User Commands"
 .SH NAME
 koster \- {{ koster.sentence | roff }}
@@ -88,8 +87,3 @@ def page() -> str:
         groups=[(name, list(described(names, root))) for name, names in COMMANDS.items()],
     )
     return "\n".join(line for line in text.splitlines() if line.strip()) + "\n"
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page(), "utf-8")
-    sys.stdout.write(f"{PAGE}\n")

@@ -15,10 +15,6 @@ from tools import man_page
 pytestmark = pytest.mark.any_mode
 
 
-def test_page_is_up_to_date() -> None:
-    assert man_page.PAGE.read_text("utf-8") == man_page.page(), "make man writes it"
-
-
 def test_text_is_escaped() -> None:
     assert man_page.roff(".--x 'a\\b'") == r"\&.\-\-x 'a\eb'"
     assert man_page.roff("'a' \u00d7 \"b\"") == r"\&'a' \[u00D7] \(dqb\(dq"

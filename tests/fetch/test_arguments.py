@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import shutil
 import sqlite3
 import subprocess
 import sys
@@ -41,7 +40,6 @@ from tests.helpers.fetching import (
     reason_of,
 )
 from tests.helpers.server import Answer, Site
-from tests.helpers.support import ROOT
 
 pytestmark = pytest.mark.any_mode
 
@@ -203,18 +201,6 @@ def test_truncated_file_sets_is_cut(kind: str, site: Site, tmp_path: Path) -> No
         assert outcome(kind, site.url, cache=tmp_path / "c.sqlite").is_cut
     site.robots(body=FILE)
     assert not outcome(kind, site.url).is_cut
-
-
-def test_sync_client_is_generated_from_async_client(tmp_path: Path) -> None:
-    """``make sync`` would change nothing."""
-    folder = Path(koster.__file__).parent / "fetch"
-    copy = tmp_path / "fetch"
-    shutil.copytree(folder / "_async", copy / "_async")
-    shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    subprocess.run([sys.executable, ROOT / "tools" / "sync_client.py", copy], check=True)
-    for name in ("client.py", "turn.py"):
-        generated = (copy / "_sync" / name).read_text("utf-8")
-        assert generated == (folder / "_sync" / name).read_text("utf-8")
 
 
 def test_star_import_and_dir_work_without_the_extra() -> None:

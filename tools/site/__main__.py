@@ -14,7 +14,7 @@ import tomli_w
 
 from koster import __version__
 
-from . import nav, prose, staging, tables
+from . import nav, prose, staging
 from .checks import problems
 
 if TYPE_CHECKING:
@@ -29,8 +29,6 @@ VERSION = ".".join(__version__.split(".")[:2])
 
 
 def main() -> None:
-    if outdated := [str(file.relative_to(ROOT)) for file, _ in tables.outdated()]:
-        sys.exit(f"Tables that are not current: {', '.join(outdated)}. make tables writes them")
     pages = staging.write(BUILD / "pages")
     _check_nav(pages)
     target = SITE / VERSION

@@ -1,6 +1,6 @@
 """Pages and tables of the reference that follow from the code: events, outcomes, errors, crawlers.
 
-A page of ``docs`` takes a table with the comment ``<!-- insert: NAME -->``; ``make tables`` writes it there.
+A page of ``docs`` takes a table with the comment ``<!-- insert: NAME -->``; ``make generate`` writes it there.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .markdown import outside_code, table
 
 if TYPE_CHECKING:
     import enum
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
 #: Modules whose errors the page of errors describes besides `koster`.
@@ -249,15 +249,9 @@ def updated(page: str, path: str) -> str:
     return _INSERT.sub(table_of, page)
 
 
-def outdated() -> Iterator[tuple[Path, str]]:
-    """Yield the pages of the repository whose tables are not current, and what they should be."""
-    for file in sorted(DOCS.rglob("*.md")):
-        page = file.read_text("utf-8")
-        new = updated(page, str(file.relative_to(DOCS)))
-        if new != page:
-            yield file, new
-
-
-if __name__ == "__main__":
-    for file, new in outdated():
-        file.write_text(new, "utf-8")
+def pages() -> dict[Path, str]:
+    """Return the pages of the repository with current tables."""
+    return {
+        file: updated(file.read_text("utf-8"), str(file.relative_to(DOCS)))
+        for file in sorted(DOCS.rglob("*.md"))
+    }

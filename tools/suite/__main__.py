@@ -1,8 +1,4 @@
-"""Write the conformance suite into the folder ``conformance``, or as an archive.
-
-python -m tools.suite              writes the data
-python -m tools.suite --archive F  writes an archive of the folder into a folder
-"""
+"""The conformance suite as data; as a command, as an archive in a folder."""
 
 from __future__ import annotations
 
@@ -10,7 +6,6 @@ import argparse
 import gzip
 import io
 import json
-import sys
 import tarfile
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,21 +19,12 @@ FOLDER = ROOT / "conformance"
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--archive", type=Path)
-    options = parser.parse_args()
-    if options.archive:
-        print(_archive(options.archive))
-        return
-    for name, text in files().items():
-        path = FOLDER / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
-    for path in _generated() - {FOLDER / name for name in files()}:
-        path.unlink()
+    parser.add_argument("folder", type=Path)
+    print(_archive(parser.parse_args().folder))
 
 
-def files() -> dict[str, str]:
-    """Return the generated files of the suite by name."""
+def files() -> dict[Path, str | None]:
+    """Return the generated files of the suite; None for those of cases that are gone."""
     cases, server_cases = export.cases(), export.server_cases()
     tested_by = coverage.cases_by_sentence(sentences(), [*cases, *server_cases])
     generated: dict[str, Any] = {
@@ -50,7 +36,8 @@ def files() -> dict[str, str]:
     }
     texts = {name: _json(value) for name, value in generated.items()}
     texts["COVERAGE.md"] = coverage.table(sentences(), tested_by)
-    return texts
+    there = {path for name in ("cases", "servers") for path in (FOLDER / name).glob("*.json")}
+    return dict.fromkeys(there) | {FOLDER / name: text for name, text in texts.items()}
 
 
 def _by_topic(cases: list[export.Case]) -> dict[str, dict[str, list[export.Case]]]:
@@ -67,10 +54,6 @@ def _sentence(sentence: Sentence, cases: list[str]) -> dict[str, Any]:
 
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, indent=1) + "\n"
-
-
-def _generated() -> set[Path]:
-    return {path for name in ("cases", "servers") for path in (FOLDER / name).glob("*.json")}
 
 
 def _archive(folder: Path) -> Path:
@@ -94,4 +77,4 @@ def _archive(folder: Path) -> Path:
 
 
 if __name__ == "__main__":
-    sys.exit(main())  # type: ignore[func-returns-value]
+    main()

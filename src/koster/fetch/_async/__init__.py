@@ -1,1 +1,1 @@
-"""The source of both clients; ``make sync`` writes `koster.fetch._sync` from it, with unasync."""
+"""The source of both clients: ``make generate`` makes `koster.fetch._sync` of it."""

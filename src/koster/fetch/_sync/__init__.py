@@ -1,1 +1,1 @@
-"""Made from `koster.fetch._async` by ``make sync``: change that, not this."""
+"""Made from `koster.fetch._async` by ``make generate``: change that, not this."""

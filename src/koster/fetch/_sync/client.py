@@ -1,4 +1,4 @@
-# Made from koster/fetch/_async/client.py by `make sync`. Do not edit.
+# Made from koster/fetch/_async/client.py by `make generate`. Do not edit.
 """What both clients share: fetch each file once, cache it, decide, and pace requests.
 
 `AsyncRobotsClient` and `RobotsClient` add locks, sleep, deadlines and the network.

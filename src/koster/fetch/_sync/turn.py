@@ -1,4 +1,4 @@
-# Made from koster/fetch/_async/turn.py by `make sync`. Do not edit.
+# Made from koster/fetch/_async/turn.py by `make generate`. Do not edit.
 """`Turn`: the block of a crawler's loop in which it requests a page."""
 
 from __future__ import annotations

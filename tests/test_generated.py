@@ -1,0 +1,15 @@
+"""The files that follow from others are what ``make generate`` writes."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.helpers.support import ROOT
+from tools import generate
+
+pytestmark = pytest.mark.any_mode
+
+
+def test_generated_files_are_up_to_date() -> None:
+    outdated = [str(path.relative_to(ROOT)) for path in generate.outdated()]
+    assert not outdated, "make generate writes them"
