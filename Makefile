@@ -2,7 +2,8 @@
 # make check  style, types, and the tests of the engine, lint and koster check: under a minute
 # make test   style, types, layers, and tests, compiled and as plain Python
 # make ledger  which answers changed since they were recorded? A minute; ACCEPT=1 records them
-# make test-all  the tests of real files, with all files, and of random examples, with new ones
+# make test-all  the same with all real files, and new random examples
+# make nightly  what takes hours: all of it as plain Python, the soak, fuzzing and sanitizers
 # make wheel  build the wheel and the source distribution into dist, install the wheel and run it
 # make test-packaging  test the wheel and the source distribution
 # make test-spark   koster.bulk.spark on a real session of Spark: half a gigabyte, and Java 17
@@ -46,15 +47,20 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # Where it is set, each process of pytest compiles all tests anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: generate run check test ledger test-all test-packaging test-spark test-service docs test-docs pictures lint compat differential bench \
+.PHONY: generate run check test nightly ledger test-all test-packaging test-spark test-service docs test-docs pictures lint compat differential bench \
   wheel constraints clean test-faults soak fuzz sanitize coverage mutation matrix conformance-suite
 
 run: $(VENV)/compiled
 	@$(BIN)/python examples/run.py
 
+# What runs differently as plain Python; make nightly runs all tests so.
+PLAIN := tests/engine tests/bulk/test_kernel.py tests/bulk/test_members.py tests/bulk/test_scanned.py \
+  tests/compat/test_differential.py tests/compat/test_interfaces.py tests/decisions tests/threads \
+  tests/test_robots.py tests/test_entrances.py tests/test_misuse.py src/koster/robots.py
+
 test: lint
 	KOSTER_PURE=0 $(PYTEST)
-	KOSTER_PURE=1 $(PYTEST) -m 'not any_mode'
+	KOSTER_PURE=1 $(PYTEST) $(PLAIN)
 
 check: $(VENV)/dev $(VENV)/compiled
 	$(BIN)/ruff check .
@@ -64,9 +70,13 @@ check: $(VENV)/dev $(VENV)/compiled
 ledger: $(VENV)/dev $(VENV)/compiled
 	@KOSTER_PURE=0 $(BIN)/python -m tools.ledger $(if $(ACCEPT),--accept)
 
-test-all: lint
-	KOSTER_TEST_EVERYTHING=1 KOSTER_PURE=0 $(PYTEST)
-	KOSTER_TEST_EVERYTHING=1 KOSTER_PURE=1 $(PYTEST) -m 'not any_mode'
+test-all: export KOSTER_TEST_EVERYTHING = 1
+test-all: test
+
+nightly: export KOSTER_TEST_EVERYTHING = 1
+nightly: test-all soak
+	KOSTER_PURE=1 $(PYTEST)
+	$(MAKE) fuzz sanitize SECONDS=600
 
 test-packaging: $(VENV)/dev
 	KOSTER_PURE=0 $(PYTEST) tests/packaging

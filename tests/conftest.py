@@ -60,31 +60,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )  # fmt: skip
 
 
-# After Hypothesis has marked its tests.
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out tests that are the same in another run.
-
-    `make test-all` leaves out those that are the same in `make test`. With ``KOSTER_TEST_REST``,
-    `make test` leaves out those that `make test-all` runs with more to test.
-    """
-    if not EVERYTHING and not os.environ.get("KOSTER_TEST_REST"):
-        return
-    kept = [each for each in items if _has_more_to_test(each) is EVERYTHING]
-    left_out = set(items).difference(kept)
-    config.hook.pytest_deselected(items=[each for each in items if each in left_out])
-    items[:] = kept
-
-
-def _has_more_to_test(item: pytest.Item) -> bool:
-    """Return whether a test has random examples, real files, or other sizes."""
-    return (
-        item.get_closest_marker("hypothesis") is not None
-        or "conformance_data" in getattr(item, "fixturenames", ())
-        or hasattr(getattr(item, "module", None), "EVERYTHING")
-    )
-
-
 def pytest_report_header() -> list[str]:
     folder = conformance()
     return [

@@ -35,8 +35,6 @@ from koster.access import (
 from koster.freshness import Answer, Entry
 from koster.origins import origin_of
 
-pytestmark = pytest.mark.any_mode
-
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 ORIGIN = origin_of("https://example.com")
 FILE = b"User-agent: *\nDisallow: /private\nSitemap: https://example.com/s.xml\nCrawl-delay: 3"

@@ -6,12 +6,8 @@ import pkgutil
 import tomllib
 from pathlib import Path
 
-import pytest
-
 import koster
 from tests.helpers.support import ROOT
-
-pytestmark = pytest.mark.any_mode
 
 
 def test_coverage_is_measured_for_the_core() -> None:

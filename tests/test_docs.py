@@ -20,8 +20,6 @@ from tests.helpers.docs_pages import DOCS, pages
 from tests.helpers.facades import COLUMNS
 from tests.helpers.support import ROOT
 
-pytestmark = pytest.mark.any_mode
-
 
 def page(path: str) -> str:
     return (DOCS / path).read_text("utf-8")

@@ -31,8 +31,6 @@ from tests.helpers import archives
 from tests.helpers.archives import Fetch
 from tests.helpers.bulk_runs import run_answers
 
-pytestmark = pytest.mark.any_mode
-
 SITE = "https://e.example"
 TEXT = "# é\r\nUser-agent: *\r\nDisallow: /a\r\n"
 #: Each file by its name, with the byte order mark first.

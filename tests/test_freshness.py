@@ -28,8 +28,6 @@ from koster.freshness import (
     unreachable_entry,
 )
 
-pytestmark = pytest.mark.any_mode
-
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 MINUTE, HOUR, DAY = 60, 3600, 86400
 

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.helpers.support import ROOT
 from tools import generate
-
-pytestmark = pytest.mark.any_mode
 
 
 def test_generated_files_are_up_to_date() -> None:

@@ -17,8 +17,6 @@ from koster.bulk import _processes
 from koster.service._process import Worker
 from tests.helpers.support import ROOT
 
-pytestmark = pytest.mark.any_mode
-
 #: Names beside those of the standard library that koster, or Python itself, imports if they exist.
 OTHERS = (
     *("koster", "sitecustomize", "usercustomize", "click", "rich", "rich_click", "pyarrow"),

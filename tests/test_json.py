@@ -11,8 +11,6 @@ from click.testing import CliRunner
 from koster import _json
 from koster.cli._root import koster
 
-pytestmark = pytest.mark.any_mode
-
 ROBOTS = "User-agent: *\nDisallow: /a\n"
 NESTED = ("[" * 100_000, '{"a":' * 100_000, "[" * 500 + "]" * 500, '{"a":' * 500 + "1" + "}" * 500)
 

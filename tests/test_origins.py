@@ -15,8 +15,6 @@ from koster._urls import is_read_as_written, site_as_written
 from koster.fetch import to_ascii
 from koster.origins import as_browsers_read, as_sent, origin_of, redirect_target
 
-pytestmark = pytest.mark.any_mode
-
 URLS_BY_ORIGIN = {
     "https://example.com": [
         *("https://example.com/", "https://example.com/a/b?c#d", "HTTPS://EXAMPLE.COM/"),

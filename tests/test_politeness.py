@@ -15,8 +15,6 @@ import koster
 from koster import politeness
 from koster.politeness import RULE_OF_THUMB, Fetch, Limits, Longer, Pace
 
-pytestmark = pytest.mark.any_mode
-
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 

@@ -12,8 +12,6 @@ import pytest
 
 from tests.helpers.support import HERE, ROOT
 
-pytestmark = pytest.mark.any_mode
-
 PROMISES: list[dict[str, Any]] = tomllib.loads((HERE / "promises.toml").read_text("utf-8"))[
     "promise"
 ]

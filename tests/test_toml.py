@@ -11,8 +11,6 @@ import pytest
 
 from koster._toml import MAX_SIZE, TomlError, read_toml
 
-pytestmark = pytest.mark.any_mode
-
 #: Without a limit, each takes minutes and gigabytes.
 _MANY = "a." * 20_000
 

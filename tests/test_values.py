@@ -16,8 +16,6 @@ import koster
 from koster import access, analysis, dialects, directives, engine, freshness
 from koster.errors import TooSoonError
 
-pytestmark = pytest.mark.any_mode
-
 
 def _modules(package: ModuleType) -> list[ModuleType]:
     names = [package.__name__]

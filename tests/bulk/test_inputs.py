@@ -33,8 +33,6 @@ from tests.helpers.archives import Fetch
 from tests.helpers.bulk_runs import GPT, WRITERS, bulk, contents, rows, run_answers
 from tests.helpers.columns import ONE
 
-pytestmark = pytest.mark.any_mode
-
 
 @pytest.mark.parametrize("kind", ["parquet", "jsonl"])
 def test_tables_with_odd_columns(tmp_path: Path, kind: str) -> None:

@@ -26,8 +26,6 @@ from koster.cli._root import koster as command
 from koster.engine.document import MAX_PARSED_BYTES
 from koster.errors import UnreadableError
 
-pytestmark = pytest.mark.any_mode
-
 RULES = b"User-agent: *\nDisallow: /a\n"
 
 

@@ -18,8 +18,6 @@ from koster.bulk import _processes, runs
 from tests.helpers import archives
 from tests.helpers.bulk_runs import GPT, contents
 
-pytestmark = pytest.mark.any_mode
-
 
 def test_killed_run_resumes(inputs: Path, tmp_path: Path) -> None:
     """After kill -9 every shard is complete, and the final result equals an uninterrupted run."""

@@ -30,8 +30,6 @@ from tests.helpers.archives import Fetch
 from tests.helpers.columns import ONE, OTHER
 from tests.helpers.support import ROOT
 
-pytestmark = pytest.mark.any_mode
-
 AGENTS = ("GPTBot", "AdsBot-Google", "FooBot")
 
 

@@ -28,8 +28,6 @@ from tests.helpers.archives import Fetch
 from tests.helpers.bulk_runs import GPT, WRITERS, bulk
 from tests.helpers.support import ROOT
 
-pytestmark = pytest.mark.any_mode
-
 BLOCKING = "User-agent: GPTBot\nDisallow: /\n"
 OPEN = "User-agent: *\nDisallow: /admin/\n"
 TRUTH = {"2025-01": 0.040, "2025-06": 0.158, "2025-11": 0.281, "2026-04": 0.405}

@@ -47,8 +47,6 @@ from tests.helpers.bulk_runs import (
 from tests.helpers.columns import AGENTS, ONE, OTHER, cell, decision
 from tests.helpers.support import bodies
 
-pytestmark = pytest.mark.any_mode
-
 
 def test_all_engines_and_the_command_give_the_same_table(table: Path, tmp_path: Path) -> None:
     source = pq.read_table(table)

@@ -17,8 +17,6 @@ from koster.errors import KosterError, UnreadableError
 from tests.helpers import archives
 from tests.helpers.archives import ROBOTS, Fetch, by_hand
 
-pytestmark = pytest.mark.any_mode
-
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=ISO-8859-1\r\n"
 URI = "WARC-Target-URI: https://e.com/robots.txt"
 DATE = "WARC-Date: 2026-11-01T00:00:00Z"

@@ -35,8 +35,6 @@ from koster.freshness import Hop
 from tests.helpers.entries import ENTRY
 from tests.helpers.support import HERE
 
-pytestmark = pytest.mark.any_mode
-
 
 @pytest.fixture(params=["memory", "sqlite", "redis"])
 def cache(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]:

@@ -18,8 +18,6 @@ from koster.cache.store import key_prefix
 from koster.dialects import DIALECTS
 from tests.helpers.entries import ENTRY
 
-pytestmark = pytest.mark.any_mode
-
 SITE = "https://example.com"
 #: Keys of other sites, and of none.
 OTHERS = [

@@ -25,8 +25,6 @@ from tests.helpers.entries import ENTRY
 from tests.helpers.fetching import KINDS, NAME, ask
 from tests.helpers.server import Site
 
-pytestmark = pytest.mark.any_mode
-
 #: Seconds of a lease in some of these tests.
 SHORT = 0.5
 FORK = multiprocessing.get_context("fork")

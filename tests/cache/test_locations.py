@@ -21,8 +21,6 @@ from koster.fetch import FleetPacer
 from tests.helpers.entries import ENTRY
 from tests.helpers.server import Site
 
-pytestmark = pytest.mark.any_mode
-
 MAKERS = [RedisCache, FleetPacer]
 NOW = datetime.now(UTC)
 RULES = koster.parse("User-agent: *\nCrawl-delay: 60").rules_for("FooBot")

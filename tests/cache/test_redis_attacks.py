@@ -22,8 +22,6 @@ from tests.helpers import wire
 from tests.helpers.entries import ENTRY
 from tests.helpers.fetching import KINDS, NAME, ask
 
-pytestmark = pytest.mark.any_mode
-
 #: Handles a command on a connection.
 Answer = Callable[[socket.socket, list[bytes]], None]
 

@@ -15,8 +15,6 @@ from koster.cache._sqlite_guard import TABLE
 from koster.cache.sqlite import _DELETE_OLDEST
 from tests.helpers.entries import ENTRY
 
-pytestmark = pytest.mark.any_mode
-
 MARKS = "PRAGMA application_id = 0x6B6F7374; PRAGMA user_version = 1;"
 ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
 #: The table as a cache has it, with something else.

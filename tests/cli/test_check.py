@@ -24,8 +24,6 @@ from koster.reports._csv import csv_line
 from koster.reports.answers import Question, Reading, answers
 from tests.helpers.support import ROOT, Case, all_cases
 
-pytestmark = pytest.mark.any_mode
-
 FILE = b"""\
 User-agent: *
 Disallow: /private   # keep out

@@ -16,8 +16,6 @@ from koster.cli._command_lines import arguments
 from koster.cli._root import koster
 from koster.errors import UnreadableError
 
-pytestmark = pytest.mark.any_mode
-
 EVIL = [
     "$(touch X)",
     "`touch X`",

@@ -15,8 +15,6 @@ from click.testing import CliRunner, Result
 from koster import DIALECTS
 from koster.cli._root import koster
 
-pytestmark = pytest.mark.any_mode
-
 PLACES = {
     "bash": ".local/share/bash-completion/completions/koster",
     "zsh": ".zfunc/_koster",

@@ -17,8 +17,6 @@ import pytest
 
 from tests.helpers import server, wire
 
-pytestmark = pytest.mark.any_mode
-
 FILE = b"User-agent: *\nDisallow: /private\nSitemap: /x\n"
 
 

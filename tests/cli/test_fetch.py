@@ -21,8 +21,6 @@ from koster.cli._root import koster
 from tests.helpers import proxy, server, wire
 from tests.helpers.server import Answer, Site
 
-pytestmark = pytest.mark.any_mode
-
 FILE = b"User-agent: *\nDisallow: /private\t# keep out\nCrawl-delay: 7\nComment: hello\x1b[31m"
 
 

@@ -20,8 +20,6 @@ from koster.cli._root import koster as command
 from koster.errors import UnreadableError
 from tests.helpers import server
 
-pytestmark = pytest.mark.any_mode
-
 TEXT = "user-agent: *\nDisalow: /private\n"
 PLAIN = "User-agent: *\nDisallow: /private\n"
 WIDE_CHARSETS = ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")

@@ -19,8 +19,6 @@ from koster.fetch.senders import transport
 from tests.helpers import archives
 from tests.helpers.support import ROOT
 
-pytestmark = pytest.mark.any_mode
-
 #: Two screens of 80x24.
 _MAX_LINES = 48
 

@@ -9,8 +9,6 @@ from click.testing import CliRunner
 
 from koster.cli._root import koster as command
 
-pytestmark = pytest.mark.any_mode
-
 WARNING = "AdsBot-Google ignores the rules for *, as its operator says"
 
 

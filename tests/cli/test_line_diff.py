@@ -5,14 +5,11 @@ from __future__ import annotations
 import difflib
 import time
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from koster.cli._line_diff import unified_diff
 from koster.lint import Edit, Finding, Fixed, Severity, fixes
-
-pytestmark = pytest.mark.any_mode
 
 
 def edited(body: bytes, *rounds: list[Edit]) -> Fixed:

@@ -15,8 +15,6 @@ from koster.cli import _lint_inputs
 from koster.cli._root import koster as command
 from tests.helpers.support import EVERYTHING, bodies
 
-pytestmark = pytest.mark.any_mode
-
 BAD = "User-agent: *\nDisallow: admin\n"
 #: An error, a warning above it, and two notes.
 MIXED = (

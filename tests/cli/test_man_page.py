@@ -12,8 +12,6 @@ import pytest
 from koster.cli._examples import EXAMPLES
 from tools import man_page
 
-pytestmark = pytest.mark.any_mode
-
 
 def test_text_is_escaped() -> None:
     assert man_page.roff(".--x 'a\\b'") == r"\&.\-\-x 'a\eb'"

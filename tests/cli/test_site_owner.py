@@ -23,8 +23,6 @@ from koster.reports import screen
 from tests.helpers import server, strategies
 from tests.helpers.support import EVERYTHING, ROOT
 
-pytestmark = pytest.mark.any_mode
-
 BAD = "User-agent: *\nDisallow: admin\n"
 TYPO = "User-agent: *\nDisallows: /admin\n"
 GOOD = "User-agent: *\nDisallow: /admin\n"

@@ -25,8 +25,6 @@ from koster.lint._sitemaps import Comparisons
 from tests.helpers import proxy, server, wire
 from tests.helpers.server import Answer, Site
 
-pytestmark = pytest.mark.any_mode
-
 ROBOTS = """\
 User-agent: *
 Disallow: /search  # results

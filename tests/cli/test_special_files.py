@@ -17,7 +17,6 @@ from koster import _opening
 from koster.cli._root import koster as command
 
 pytestmark = [
-    pytest.mark.any_mode,
     pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes"),
 ]
 

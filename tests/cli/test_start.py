@@ -21,8 +21,6 @@ from koster.reports._text import Text, table_lines
 from koster.reports.registry import RENDERERS
 from tests.helpers.support import ROOT
 
-pytestmark = pytest.mark.any_mode
-
 #: What a command on a file needs neither for its answers nor to print them into a pipe.
 HEAVY = (
     *("asyncio", "ssl", "socket", "http", "email", "xml.etree", "sqlite3", "multiprocessing"),

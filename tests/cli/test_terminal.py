@@ -14,8 +14,6 @@ import pytest
 
 from tests.helpers import server
 
-pytestmark = pytest.mark.any_mode
-
 pty = pytest.importorskip("pty")
 
 #: ESC, BEL, backspace, CR, DEL, C1's CSI, bidi controls and invisible characters.

@@ -37,8 +37,6 @@ from tests.helpers.wire import (
     server_context,
 )
 
-pytestmark = pytest.mark.any_mode
-
 FILE = b"User-agent: *\nDisallow: /private/all"
 GZIP = gzip.compress(FILE)
 

@@ -16,8 +16,6 @@ from koster.compat.reppy.cache import RobotsCache
 from koster.compat.reppy.robots import Agent, Robots
 from koster.compat.robotparser import RobotFileParser
 
-pytestmark = pytest.mark.any_mode
-
 
 def _parsed(kind: Any, text: str) -> Any:
     parser = kind()

@@ -14,8 +14,6 @@ from tests.helpers import proxy, server
 from tests.helpers.scrapy_crawls import Crawl
 from tests.helpers.server import Answer, Site
 
-pytestmark = pytest.mark.any_mode
-
 DISALLOW = b"User-agent: *\nDisallow: /private"
 OWN = "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware"
 #: The settings of a crawl with Scrapy's own middleware.

@@ -17,8 +17,6 @@ from tests.helpers.entries import ENTRY
 from tests.helpers.scrapy_crawls import Crawl, CrawlError
 from tests.helpers.server import Answer, Site
 
-pytestmark = pytest.mark.any_mode
-
 FILE = (
     b"User-agent: FooBot\nDisallow: /private\nAllow: /private/press\n\nUser-agent: *\nDisallow: /"
 )

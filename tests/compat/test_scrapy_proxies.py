@@ -20,8 +20,6 @@ from tests.helpers.entries import ENTRY
 from tests.helpers.scrapy_crawls import Crawl
 from tests.helpers.server import Answer, Site
 
-pytestmark = pytest.mark.any_mode
-
 PASSWORD = "user:secret"
 HEADER = {"Proxy-Authorization": f"Basic {base64.b64encode(PASSWORD.encode()).decode()}"}
 DISALLOW = b"User-agent: *\nDisallow: /private"

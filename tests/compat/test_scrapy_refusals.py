@@ -13,8 +13,6 @@ from tests.helpers import wire
 from tests.helpers.scrapy_crawls import Crawl, CrawlError
 from tests.helpers.server import Answer, Site
 
-pytestmark = pytest.mark.any_mode
-
 DISALLOW = b"User-agent: *\nDisallow: /private"
 OWN = "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware"
 KOSTER = "koster.compat.scrapy.RobotsTxtMiddleware"

@@ -17,8 +17,6 @@ from tests.helpers import wire
 from tests.helpers.scrapy_crawls import Crawl, CrawlError
 from tests.helpers.server import Answer, Site
 
-pytestmark = pytest.mark.any_mode
-
 
 def pages(site: Site, *paths: str) -> list[str]:
     for path in paths:

@@ -15,8 +15,6 @@ from koster.cli._root import koster
 from tests.helpers import doubles
 from tests.helpers.support import ROOT
 
-pytestmark = pytest.mark.any_mode
-
 KOSTER = (sys.executable, "-m", "koster", "conformance", "subject")
 MERGED = ("--case", "groups/merged-two", "--case", "groups/merged-three")
 NOT_MERGED = (sys.executable, doubles.__file__, "groups not merged")

@@ -10,8 +10,6 @@ from koster import conformance
 from koster.conformance import DecisionCase, Verdict
 from tests.helpers import doubles
 
-pytestmark = pytest.mark.any_mode
-
 #: The reference is slow, so that large files exceed their budgets.
 CASES = [
     case

@@ -15,8 +15,6 @@ from koster.conformance.subject import DIALECTS
 from tools.matrix.install import SUBJECTS
 from tools.matrix.parsers import PARSERS
 
-pytestmark = pytest.mark.any_mode
-
 CASES = [case for case in conformance.load().cases if isinstance(case, DecisionCase)]
 GROUPS = [case for case in CASES if case.id.startswith("groups/star-")]
 

@@ -13,8 +13,6 @@ import pytest
 from koster import conformance
 from koster.conformance import DecisionCase, Question, SubjectError, Verdict
 
-pytestmark = pytest.mark.any_mode
-
 SUITE = conformance.load()
 #: Three cases that allow and disallow.
 CASES = [case for case in SUITE.cases if case.id.startswith("groups/merged-")][:3]

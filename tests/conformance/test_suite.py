@@ -21,8 +21,6 @@ from tests.helpers.support import ROOT
 from tools.suite import export
 from tools.suite.source import entries
 
-pytestmark = pytest.mark.any_mode
-
 FOLDER = ROOT / "conformance"
 CASES = {case["id"]: case for case in export.cases()}
 SERVER_CASES = {case["id"]: case for case in export.server_cases()}

@@ -23,8 +23,6 @@ from koster.diff import compare
 from koster.expectations import Expectations, Question, check
 from koster.worker import answers
 
-pytestmark = pytest.mark.any_mode
-
 
 def test_registry_is_consistent() -> None:
     known = crawlers.known()

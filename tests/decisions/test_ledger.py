@@ -33,7 +33,6 @@ def test_sample_of_answers_is_as_recorded(part: Part) -> None:
     assert list(shown([differences])) == [], "look at it with make ledger"
 
 
-@pytest.mark.any_mode
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
 def test_recorded_answers_have_the_recorded_digests(part: Part) -> None:
     recorded = store.read(FOLDER, part)
@@ -41,7 +40,6 @@ def test_recorded_answers_have_the_recorded_digests(part: Part) -> None:
     assert [place for place, each in recorded.items() if each.digest != each.entry.digest] == []
 
 
-@pytest.mark.any_mode
 def test_changes_of_decisions_are_in_the_change_log() -> None:
     digest = digest_of_decisions(FOLDER, PARTS)
     changelog = CHANGELOG.read_text("utf-8")
@@ -109,7 +107,6 @@ BEFORE = checks(ANSWERS), findings("line 2: old")
 CHANGED = checks(ANSWERS | {"/b": "allowed: line 3"}), BEFORE[1]
 
 
-@pytest.mark.any_mode
 def test_unchanged_answers_pass(project: Project) -> None:
     code, output = project.run(*BEFORE)
     assert code == 0
@@ -119,7 +116,6 @@ def test_unchanged_answers_pass(project: Project) -> None:
     )
 
 
-@pytest.mark.any_mode
 def test_changed_decision_is_shown_and_needs_a_new_line(project: Project) -> None:
     code, output = project.run(*CHANGED)
     assert code == 1
@@ -141,7 +137,6 @@ def test_changed_decision_is_shown_and_needs_a_new_line(project: Project) -> Non
     assert (code, "Not accepted" in output) == (1, True)
 
 
-@pytest.mark.any_mode
 def test_other_answers_need_no_line(project: Project) -> None:
     changed = BEFORE[0], findings("line 2: new", "line 3: another")
     code, output = project.run(*changed)
@@ -152,7 +147,6 @@ def test_other_answers_need_no_line(project: Project) -> None:
     assert project.run(*changed)[0] == 0
 
 
-@pytest.mark.any_mode
 def test_other_questions_are_no_changes(project: Project) -> None:
     for part in (checks({**ANSWERS, "/c": "allowed: no rule"}), checks(ANSWERS, "another file")):
         code, output = project.run(part, BEFORE[1])
@@ -163,7 +157,6 @@ def test_other_questions_are_no_changes(project: Project) -> None:
         assert project.errors(part, BEFORE[1]) == []
 
 
-@pytest.mark.any_mode
 def test_missing_real_files_are_skipped_and_never_recorded(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,7 +170,6 @@ def test_missing_real_files_are_skipped_and_never_recorded(
     assert store.read(project.folder, BEFORE[0])
 
 
-@pytest.mark.any_mode
 def test_lines_of_the_change_log() -> None:
     changelog = """
 ## [2.0.0]
@@ -204,7 +196,6 @@ A paragraph.
     assert history.lines_of("### Other decisions that changed\n\n- No.\n") == []
 
 
-@pytest.mark.any_mode
 def test_broken_histories_are_reported(project: Project) -> None:
     project.describe("`/b` is allowed.")
     assert "no accepted change cites it" in project.errors(*BEFORE)[0]
@@ -223,7 +214,6 @@ def test_broken_histories_are_reported(project: Project) -> None:
     assert last.changed == 1
 
 
-@pytest.mark.any_mode
 def test_long_answers_are_shown_from_the_difference_on() -> None:
     place = Place("check", "site/one", "")
     long = "x" * 1000
@@ -234,7 +224,6 @@ def test_long_answers_are_shown_from_the_difference_on() -> None:
     assert str(Change(place, "/a", None, long)) == f"/a: (nothing) → {'x' * 200}…"
 
 
-@pytest.mark.any_mode
 def test_many_changes_are_counted(project: Project) -> None:
     many = {f"/{number}": "allowed: no rule" for number in range(100)}
     project.run(checks(many), BEFORE[1], accepts=True)

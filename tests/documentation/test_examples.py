@@ -34,8 +34,6 @@ from tests.helpers import docs_web, redis_server
 from tests.helpers.docs_pages import Block, blocks, pages
 from tests.helpers.support import ROOT
 
-pytestmark = pytest.mark.any_mode
-
 #: The reason of blocks that run if a server is installed.
 _NEEDS_REDIS = "needs a Redis server"
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")

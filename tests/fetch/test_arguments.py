@@ -41,8 +41,6 @@ from tests.helpers.fetching import (
 )
 from tests.helpers.server import Answer, Site
 
-pytestmark = pytest.mark.any_mode
-
 
 @pytest.mark.parametrize("make", [RobotsClient, AsyncRobotsClient])
 @pytest.mark.parametrize(

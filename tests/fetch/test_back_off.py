@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 
     from tests.helpers import server
 
-pytestmark = pytest.mark.any_mode
-
 URL = "https://example.com/page"
 
 SITES = MockTransport({"https://example.com": "User-agent: *\nCrawl-delay: 2"})

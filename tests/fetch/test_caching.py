@@ -36,8 +36,6 @@ from tests.helpers import wire
 from tests.helpers.fetching import FILE, KINDS, NAME, PLAIN, Clock, ask, outcome, reason_of
 from tests.helpers.server import Site
 
-pytestmark = pytest.mark.any_mode
-
 
 class Timeline:
     """Runs fetches, with changes of the clock and the site between them, on each kind of client."""

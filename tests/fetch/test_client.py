@@ -19,8 +19,6 @@ from tests.helpers import server
 from tests.helpers.fetching import FILE, NAME, Clock, ask, call, outcome, reason_of
 from tests.helpers.server import Answer, Site
 
-pytestmark = pytest.mark.any_mode
-
 
 def test_each_site_is_fetched_once(kind: str, site: Site) -> None:
     site.robots(body=FILE)

@@ -25,8 +25,6 @@ from tests.helpers import wire
 from tests.helpers.fetching import FILE, KINDS, NAME, PLAIN, ask, outcome, reason_of
 from tests.helpers.server import Site
 
-pytestmark = pytest.mark.any_mode
-
 
 def test_closing_a_client_caches_no_failures(kind: str, site: Site) -> None:
     site.robots(body=FILE, delay=0.5)

@@ -18,8 +18,6 @@ from koster.fetch import (
 from tests.helpers.fetching import FILE, NAME, Clock, ask
 from tests.helpers.server import Answer, Site
 
-pytestmark = pytest.mark.any_mode
-
 
 def test_events(kind: str, site: Site) -> None:
     site.robots(301, headers={"Location": "/r"})

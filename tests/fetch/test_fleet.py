@@ -24,8 +24,6 @@ from koster.fetch import (
 from tests.helpers import redis_server, server
 from tests.helpers.pacing import NOW, rules, rules_with_delay
 
-pytestmark = pytest.mark.any_mode
-
 
 @pytest.fixture
 def fleet(redis_url: str, request: pytest.FixtureRequest) -> Iterator[FleetPacer]:

@@ -42,7 +42,6 @@ from tests.helpers.forking import fork, in_child, wait_for
 from tests.helpers.server import Site
 
 pytestmark = [
-    pytest.mark.any_mode,
     pytest.mark.skipif(not hasattr(os, "fork"), reason="no os.fork on this system"),
     # From Python 3.12 on.
     pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning"),

@@ -16,8 +16,6 @@ from tests.helpers import wire
 from tests.helpers.fetching import SPELLINGS, ask, outcome, reason_of
 from tests.helpers.server import Site
 
-pytestmark = pytest.mark.any_mode
-
 BLOCKED = [
     *("127.0.0.1", "127.255.255.254", "0.0.0.0", "0.1.2.3", "10.0.0.1", "10.255.255.255"),
     *("172.16.0.1", "172.31.255.255", "192.168.0.1", "192.168.255.255", "169.254.0.1"),

@@ -40,8 +40,6 @@ from tests.helpers.fetching import (
 from tests.helpers.server import Answer, Site
 from tests.helpers.support import HERE
 
-pytestmark = pytest.mark.any_mode
-
 SHORT_TIMEOUT = 0.5
 LONG_TIMEOUT = 20
 

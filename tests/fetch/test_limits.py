@@ -23,8 +23,6 @@ from koster.politeness import NO_LIMITS, Fetch, Limits, Longer, Pace, interval, 
 from tests.helpers.fetching import NAME, Clock, call_all
 from tests.helpers.pacing import NOW, rules, rules_with_delay
 
-pytestmark = pytest.mark.any_mode
-
 URL = "https://example.com/page"
 
 CAP = Longer.CAP

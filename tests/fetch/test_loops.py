@@ -22,8 +22,6 @@ from koster.politeness import Pace
 from tests.helpers.fetching import FILE, KINDS, NAME, Clock
 from tests.helpers.server import Site
 
-pytestmark = pytest.mark.any_mode
-
 LOOPS = KINDS[1:]
 
 

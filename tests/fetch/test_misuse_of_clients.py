@@ -16,8 +16,6 @@ import pytest
 from koster.fetch import AsyncRobotsClient, MockTransport, RobotsClient
 from tests.helpers.fetching import call
 
-pytestmark = pytest.mark.any_mode
-
 URL = "https://e.example/a"
 SITES = {"https://e.example": "User-agent: *\nDisallow: /a"}
 CLIENTS = [RobotsClient, AsyncRobotsClient]

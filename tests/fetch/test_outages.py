@@ -24,8 +24,6 @@ from koster.fetch import (
 from tests.helpers.fetching import NAME
 from tests.helpers.pacing import NOW, rules_with_delay
 
-pytestmark = pytest.mark.any_mode
-
 RULES = rules_with_delay(60)
 FILE = "User-agent: *\nCrawl-delay: 60\nDisallow: /x"
 SITES = {"https://example.com": FILE, "https://other.example": FILE}

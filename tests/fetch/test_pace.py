@@ -26,8 +26,6 @@ from koster.politeness import Fetch, Pace, interval, next_request
 from tests.helpers.fetching import NAME, Clock
 from tests.helpers.pacing import NOW, rules, rules_with_delay
 
-pytestmark = pytest.mark.any_mode
-
 SHORT = Pace(times_fetch=2.0, at_least=0.1)
 
 

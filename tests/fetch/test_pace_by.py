@@ -16,8 +16,6 @@ from koster.fetch import AsyncRobotsClient, FleetPacer, MockTransport, PaceBy, R
 from koster.fetch import _lookup as lookup_module
 from tests.helpers.fetching import NAME, Clock, call_all
 
-pytestmark = pytest.mark.any_mode
-
 FAST = "User-agent: *\nCrawl-delay: 10"
 
 

@@ -21,8 +21,6 @@ from tests.helpers import proxy, server, wire
 from tests.helpers.fetching import ASYNC_HTTP_CLIENTS, FILE, NAME, REFUSED, outcome, reason_of
 from tests.helpers.server import Site
 
-pytestmark = pytest.mark.any_mode
-
 VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 
 

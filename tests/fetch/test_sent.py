@@ -35,8 +35,6 @@ from tests.helpers.server import Answer
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
-pytestmark = pytest.mark.any_mode
-
 URL = "https://example.com/page"
 
 DELAY = 0.1

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-pytestmark = pytest.mark.any_mode
-
 URL = "https://example.com/page"
 
 #: The method that closes a client.

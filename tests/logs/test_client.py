@@ -13,15 +13,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import koster
 from koster.logs import Version, Versions, analyze
 from tests.helpers.server import running
-
-pytestmark = pytest.mark.any_mode
 
 START = datetime(2026, 3, 10, tzinfo=UTC)
 AGENT = "FooBot/1.0 (+https://foo.example/bot)"

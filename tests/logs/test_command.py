@@ -23,8 +23,6 @@ from koster.logs import EVENTS, Verdict, Version, Versions, analyze, judge
 from tests.helpers.requests_of import random_case
 from tests.helpers.support import ROOT
 
-pytestmark = pytest.mark.any_mode
-
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

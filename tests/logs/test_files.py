@@ -24,8 +24,6 @@ from koster.logs._patterns import from_apache, from_nginx, from_w3c
 from koster.reports.logs import Judged, as_page
 from tests.helpers import signing
 
-pytestmark = pytest.mark.any_mode
-
 ROBOTS = Versions("test", (Version("1", None, b"User-agent: *\nDisallow: /private/"),))
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
 BOT = "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)"

@@ -17,8 +17,6 @@ import pytest
 from koster.errors import UnreadableError
 from koster.logs import FormatError, Options, follow
 
-pytestmark = pytest.mark.any_mode
-
 
 def line(url: str, seconds: float = 0, agent: str = "GPTBot/1.0", status: int = 200) -> str:
     """Return a line of a log, some seconds from now."""

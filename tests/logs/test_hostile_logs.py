@@ -8,8 +8,6 @@ import pytest
 
 from koster.logs import Options, Report, Version, Versions, _requests, analyze
 
-pytestmark = pytest.mark.any_mode
-
 ROBOTS = Versions("test", (Version("1", None, b"User-agent: *\nDisallow: /private/"),))
 
 

@@ -17,7 +17,6 @@ from koster.logs import Versions, _git
 from tests.helpers.repositories import Repository
 
 pytestmark = [
-    pytest.mark.any_mode,
     pytest.mark.skipif(os.name == "nt", reason="the programs are shell scripts"),
 ]
 

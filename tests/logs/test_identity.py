@@ -20,8 +20,6 @@ from koster.logs._ranges import Published, bundled_data
 from koster.logs._signatures import Signed, is_signed, keys_of
 from tests.helpers.signing import directory, sign
 
-pytestmark = pytest.mark.any_mode
-
 #: In a range that OpenAI publishes, and in none.
 OWN, FOREIGN = "132.196.86.12", "203.0.113.7"
 

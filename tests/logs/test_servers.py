@@ -21,7 +21,7 @@ import pytest
 from koster.logs import Options, Report, Version, Versions, analyze
 from tests.helpers import log_servers
 
-pytestmark = [pytest.mark.any_mode, pytest.mark.xdist_group("log-servers")]
+pytestmark = pytest.mark.xdist_group("log-servers")
 
 NGINX, APACHE, CADDY = "nginx", "apache2", "caddy"
 

@@ -11,8 +11,6 @@ import pytest
 from koster.logs import CrawlerReport, Options, Report, Version, Versions, analyze
 from koster.logs import _summary as summary
 
-pytestmark = pytest.mark.any_mode
-
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
 
 

@@ -12,8 +12,6 @@ from koster.logs import Versions
 from koster.logs._versions import moment_of
 from tests.helpers.repositories import Repository
 
-pytestmark = pytest.mark.any_mode
-
 
 def test_file(tmp_path: Path) -> None:
     path = tmp_path / "robots.txt"

@@ -21,8 +21,6 @@ from koster.worker.refusals import RefusedError
 from tests.helpers import serving
 from tests.helpers.api import problem
 
-pytestmark = pytest.mark.any_mode
-
 LIMIT = 20_000
 
 #: A rule that dialects decide differently is in each difference with its long line.

@@ -20,8 +20,6 @@ from koster.service import Settings, create_app
 from tests.helpers import serving
 from tests.helpers.server import Site, closed_port
 
-pytestmark = pytest.mark.any_mode
-
 
 def test_command_serves_until_a_signal() -> None:
     with serving.as_command("--rate", 0) as command:

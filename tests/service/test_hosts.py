@@ -16,8 +16,6 @@ from tests.helpers import serving
 from tests.helpers.api import problem
 from tests.helpers.server import Site
 
-pytestmark = pytest.mark.any_mode
-
 
 def check(
     host: str | None, server: str = "127.0.0.1", names: tuple[str, ...] = ()

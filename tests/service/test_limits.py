@@ -17,8 +17,6 @@ from tests.helpers import serving
 from tests.helpers.api import problem
 from tests.helpers.server import Site
 
-pytestmark = pytest.mark.any_mode
-
 
 def test_default_limits() -> None:
     """They are those of the docs, also in the command."""

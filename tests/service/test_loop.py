@@ -27,8 +27,6 @@ from koster.service._models import (  # type: ignore[attr-defined]
 from tests.helpers import server, serving
 from tests.helpers.api import post
 
-pytestmark = pytest.mark.any_mode
-
 #: The longest time for which one callback may hold the loop, in CPU seconds.
 LONGEST = 0.005
 

@@ -13,8 +13,6 @@ from hypothesis import strategies as st
 
 from koster.sitemaps import MAX_BYTES, Kind, SitemapError, read_locations
 
-pytestmark = pytest.mark.any_mode
-
 XMLNS = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
 START = f'<?xml version="1.0" encoding="UTF-8"?>\n<urlset {XMLNS}>'
 URLS = [f"https://e.com/{number}" for number in range(5)]

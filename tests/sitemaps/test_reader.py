@@ -14,8 +14,6 @@ from koster.sitemaps import MAX_NESTED, SitemapReader
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytestmark = pytest.mark.any_mode
-
 
 class Memory:
     """Sitemaps by address; ``opened`` are those that were opened."""
