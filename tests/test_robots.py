@@ -332,10 +332,11 @@ def test_pickling() -> None:
         rules = pickle.loads(pickle.dumps(robots.rules_for(case.agent)))
         assert unpickled.dialect == case.dialect
         assert unpickled.body == robots.body
-        for url in case.expected:
-            assert unpickled.decide(url, case.agent) == robots.decide(url, case.agent)
-            assert rules.decide(url) == robots.decide(url, case.agent)
+        # A decision has its group: those of large files take seconds to compare.
+        for url in list(case.expected)[: 1 + 100_000 // (1 + len(case.body))]:
             decision = robots.decide(url, case.agent)
+            assert unpickled.decide(url, case.agent) == decision
+            assert rules.decide(url) == decision
             assert pickle.loads(pickle.dumps(decision)) == decision
 
 

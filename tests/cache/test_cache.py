@@ -33,7 +33,7 @@ from koster.cache.resilient import ResilientCache
 from koster.cache.store import _FORMAT, decode_entry, encode_entry, key_prefix
 from koster.freshness import Hop
 from tests.helpers.entries import ENTRY
-from tests.helpers.support import HERE
+from tests.helpers.support import ROOT
 
 
 @pytest.fixture(params=["memory", "sqlite", "redis"])
@@ -341,7 +341,7 @@ def test_killed_writer_loses_no_written_entries(tmp_path: Path) -> None:
     path = tmp_path / "cache.sqlite"
     for _ in range(3):
         names = ["one", "two", "three", "four"]
-        tests_folder = str(HERE)
+        tests_folder = str(ROOT)
         writers = [
             subprocess.Popen(
                 [sys.executable, "-c", WRITER, path, name, tests_folder], stdout=subprocess.PIPE

@@ -6,6 +6,7 @@ import errno
 import os
 import ssl
 from contextlib import aclosing
+from functools import lru_cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -46,6 +47,9 @@ def tls_context(settings: NetworkSettings) -> ssl.SSLContext:
             raise ValueError("cert cannot be combined with an SSLContext: load it into the context")
         return verify
     if isinstance(verify, bool):
+        locations = (os.environ.get(name) for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"))
+        if cert is None:
+            return _shared_context(verify, settings.trust_env, *locations)
         context = httpx2.create_ssl_context(verify, trust_env=settings.trust_env)
     elif isinstance(verify, (str, os.PathLike)):
         path = _existing(verify)
@@ -58,6 +62,12 @@ def tls_context(settings: NetworkSettings) -> ssl.SSLContext:
     if cert is not None:
         context.load_cert_chain(*_cert_chain(cert))
     return context
+
+
+@lru_cache(maxsize=4)
+def _shared_context(verify: bool, trust_env: bool, *_locations: str | None) -> ssl.SSLContext:
+    """Return a context for all clients: to load the certificates takes 30 ms."""
+    return httpx2.create_ssl_context(verify, trust_env=trust_env)
 
 
 def _cert_chain(cert: Any) -> tuple[str, ...]:

