@@ -9,9 +9,7 @@ not be read.
 
 from __future__ import annotations
 
-import atexit
 import errno
-import gc
 import io
 import os
 import signal
@@ -23,9 +21,6 @@ from .._own_process import leave_out_unused
 
 #: What the extra ``cli`` brings.
 _EXTRA = {"click", "rich", "rich_click"}
-
-#: Allocations before garbage is collected. Python's own number costs a start a twentieth.
-_ALLOCATIONS = 30_000
 
 #: The file descriptor of standard error.
 _STDERR = 2
@@ -81,9 +76,6 @@ def _escaping(stream: Any) -> Any:
 
 def main() -> None:
     """Run the command, and exit with its code."""
-    # The imports of a command make tens of thousands of objects, all of which stay.
-    gc.set_threshold(_ALLOCATIONS)
-    atexit.register(_leave_garbage)
     try:
         from ._root import koster
     except ModuleNotFoundError as error:
@@ -111,13 +103,6 @@ def main() -> None:
         _exit(f"the answers could not be written: {error.strerror}")
     except OSError as error:
         _exit(str(error))
-
-
-def _leave_garbage() -> None:
-    """Look for no garbage when the process ends: that is a tenth of a short command's time."""
-    # DuckDB warns of objects that are left.
-    if "duckdb" not in sys.modules:
-        gc.freeze()
 
 
 def _exit(why: str) -> NoReturn:
