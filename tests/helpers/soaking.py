@@ -190,6 +190,12 @@ def in_tasks(soak: Soak, path: str) -> None:
     anyio.run(run)
 
 
+def _left(threads: int, descriptors: int) -> list[int]:
+    """Return how many more threads and descriptors there are than before."""
+    _, threads_left, descriptors_left = usage()
+    return [threads_left - threads, descriptors_left - descriptors]
+
+
 RUN: dict[str, Callable[[Soak, str], None]] = {"threads": in_threads, "asyncio": in_tasks}
 
 
@@ -199,10 +205,10 @@ def main(kind: str, seconds: str, sites: str, path: str, ports: str) -> None:
     soak = Soak(float(seconds), int(sites), json.loads(ports))
     _, threads, descriptors = usage()
     RUN[kind](soak, path)
-    # Lookups of names end on their own.
-    time.sleep(0.5)
-    _, threads_left, descriptors_left = usage()
-    left = [threads_left - threads, descriptors_left - descriptors]
+    # Lookups of names end on their own, on a busy machine in seconds.
+    until = time.monotonic() + 10
+    while any(left := _left(threads, descriptors)) and time.monotonic() < until:
+        time.sleep(0.1)
     print(
         json.dumps(
             {
