@@ -21,7 +21,8 @@ HOT = (
     *("engine.rows", "engine.lexer", "engine.groups", "engine.names", "engine.user_agents"),
     *("engine.canonical", "engine.wildcards", "engine.trie", "engine.matcher", "engine.packing"),
     *("engine.ruleset", "engine.compiler", "engine.document", "engine.selection"),
-    *("engine.batches", "engine.extents", "engine.records", "robots", "_asking", "_urls"),
+    *("bulk.loops.batches", "bulk.loops.extents", "bulk.loops.records"),
+    *("robots", "_asking", "_urls"),
     *("compat._kept", "analysis._entries", "analysis._index", "analysis._overlaps"),
 )
 

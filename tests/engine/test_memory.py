@@ -18,16 +18,8 @@ import pytest
 import koster
 from koster._asking import rules_for_data, selection_of
 from koster.bulk import kernel
-from koster.engine import (
-    batches,
-    compiler,
-    document,
-    extents,
-    memory,
-    packing,
-    records,
-    wildcards,
-)
+from koster.bulk.loops import batches, extents, records
+from koster.engine import compiler, document, memory, packing, wildcards
 from koster.engine.names import AgentNames
 
 #: After a star, it is searched with links.

@@ -120,9 +120,9 @@ def test_loops_run_without_cython(monkeypatch: pytest.MonkeyPatch, name: str) ->
 
 
 def without_cython(name: str) -> ModuleType:
-    """Return a copy of a module of the engine, imported anew."""
-    path = ROOT / "src/koster/engine" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(f"koster.engine.{name}", path)
+    """Return a copy of a module with loops, imported anew."""
+    path = ROOT / "src/koster/bulk/loops" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(f"koster.bulk.loops.{name}", path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

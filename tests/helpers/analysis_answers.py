@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import koster
 from koster import analysis
 from koster.analysis import Budget, WholeFile
-from koster.engine import extents
+from koster.bulk.loops import extents
 from koster.engine.names import AgentNames
 from tests.helpers.support import HERE
 

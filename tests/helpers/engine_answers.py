@@ -18,7 +18,8 @@ from unittest import mock
 
 import koster
 from koster._asking import file_of
-from koster.engine import batches, memory
+from koster.bulk.loops import batches
+from koster.engine import memory
 from tests.helpers.analysis_answers import found_extents
 from tests.helpers.support import HERE
 

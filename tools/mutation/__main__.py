@@ -24,7 +24,7 @@ from .survivors import Survivor, listed, survivors_of
 
 ROOT = Path(__file__).parents[2]
 #: What is tested, below the package.
-_PARTS = ("engine", "analysis", "access", "freshness")
+_PARTS = ("engine", "bulk/loops", "analysis", "access", "freshness")
 #: How many mutants of each part there are, and how many survive.
 RESULTS = Path(__file__).with_name("results.json")
 #: At most so many survivors of a hundred mutants.
@@ -88,7 +88,7 @@ def _report(folder: Path) -> int:
             "tried": tried[part],
             "survivors": sum(each.part == part for each in survivors),
         }
-        for part in _PARTS
+        for part in (each.partition("/")[0] for each in _PARTS)
     }
     RESULTS.write_text(json.dumps(counts, indent=2) + "\n", "utf-8")
     new = [each for each in survivors if each not in known]

@@ -27,9 +27,10 @@ _ANALYSIS = (
 #: The tests by the beginning of a module's path in the package.
 TESTS = {
     **dict.fromkeys(
-        ("engine/batches", "engine/buffers", "engine/extents", "engine/rows"), (*_ENGINE, *_KERNEL)
+        ("bulk/loops/batches", "bulk/loops/buffers", "bulk/loops/extents", "engine/rows"),
+        (*_ENGINE, *_KERNEL),
     ),
-    "engine/records": ("tests/bulk/test_scanned.py",),
+    "bulk/loops/records": ("tests/bulk/test_scanned.py",),
     "engine": _ENGINE,
     "analysis": _ANALYSIS,
     "access": _FETCHING,

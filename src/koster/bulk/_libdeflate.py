@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from deflate import _deflate
 
-from ..engine.records import decompress_members
+from .loops.records import decompress_members
 
 if TYPE_CHECKING:
-    from ..engine.buffers import Buffer
     from ._arrow import Numbers
+    from .loops.buffers import Buffer
 
 
 #: Room after the decompressed data, for texts that are decoded from it. Memory that is not used is
@@ -46,7 +46,7 @@ class Libdeflate:
         self._decompress = ctypes.cast(function, ctypes.c_void_p).value or 0
 
     def decompress(self, compressed: Buffer, bounds: Numbers, places: Numbers) -> bytearray | None:
-        """Decompress gzip members; see `koster.engine.records.decompress_members`.
+        """Decompress gzip members; see `koster.bulk.loops.records.decompress_members`.
 
         `SPARE` bytes follow.
         """

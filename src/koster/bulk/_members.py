@@ -11,9 +11,9 @@ import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
-from ..engine.records import MEMBER_HEADER, find_members
 from . import _libdeflate
 from ._arrow import np
+from .loops.records import MEMBER_HEADER, find_members
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

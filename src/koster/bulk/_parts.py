@@ -10,12 +10,12 @@ from array import array
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..engine import batches as _batches
 from ._arrow import np, pa
+from .loops import batches as _batches
 
 if TYPE_CHECKING:
-    from ..engine.buffers import Buffer
     from ._arrow import Numbers
+    from .loops.buffers import Buffer
 
 
 @dataclass(frozen=True, slots=True)

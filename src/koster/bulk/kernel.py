@@ -26,8 +26,6 @@ from ..analysis import Budget
 from ..analysis import classify as analyze
 from ..crawlers import agent_for
 from ..dialects import RFC9309, Decoding, Escapes
-from ..engine import batches as _batches
-from ..engine import extents as _extents
 from ..engine.names import AgentNames
 from ..origins import bytes_as_sent
 from ..robots import decoded, parse
@@ -44,6 +42,8 @@ from ._columns import (
 )
 from ._facts import FACTS, facts_of
 from ._parts import Parts, buffers
+from .loops import batches as _batches
+from .loops import extents as _extents
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -1,7 +1,8 @@
 """Low-level functions that differ between C and Python: memory, searches, views of bytes.
 
 They are written twice: as Python in this file, and as C in ``memory.pxd``, which the compiled
-modules use instead. Both return the same; nothing else except `buffers` is written twice.
+modules use instead. Both return the same; nothing else except `koster.bulk.loops.buffers` is
+written twice.
 """
 
 from __future__ import annotations

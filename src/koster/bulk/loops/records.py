@@ -8,18 +8,18 @@ reader agrees on it; `scan` leaves all other records to a reader of whole record
 
 from __future__ import annotations
 
+from ...engine import memory as _memory
 from . import buffers as _buffers
-from . import memory as _memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ...engine.memory import Bytes
     from .buffers import Buffer, Longs
-    from .memory import Bytes
 
 try:
     import cython
 except ImportError:
-    from . import no_cython as cython
+    from ...engine import no_cython as cython
 
 _TAB, _LINE_END, _RETURN, _SPACE, _HYPHEN, _DOT = 9, 10, 13, 32, 45, 46
 _ZERO, _NINE, _COLON, _SEMICOLON, _ZULU = 48, 57, 58, 59, 90

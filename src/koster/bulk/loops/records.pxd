@@ -1,5 +1,6 @@
 cimport cython
-from koster.engine cimport buffers as _buffers, memory as _memory
+from koster.bulk.loops cimport buffers as _buffers
+from koster.engine cimport memory as _memory
 
 cdef int _TAB, _LINE_END, _RETURN, _SPACE, _HYPHEN, _DOT, _ZERO, _NINE, _COLON, _SEMICOLON, _ZULU
 cdef int _NUMBER, _STATUS, _URL, _ORIGIN_SIZE, _DATE, _TYPE, _LOCATION, _BODY, _BODY_SIZE

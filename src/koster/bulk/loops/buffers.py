@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
-    from .memory import Bytes
+    from ...engine.memory import Bytes
 
     #: The concatenated bytes of many files.
     Buffer: TypeAlias = Any

@@ -6,30 +6,30 @@ As in `extents`, the interpreter lock is released where no Python object is need
 
 from __future__ import annotations
 
-from ..model import Directive, Reason
+from ...engine import document as _document
+from ...engine import lexer as _lexer
+from ...engine import matcher as _matcher
+from ...engine import memory as _memory
+from ...engine import rows as _rows
+from ...engine import selection as _selection
+from ...engine.rows import Rows
+from ...model import Directive, Reason
 from . import buffers as _buffers
-from . import document as _document
-from . import lexer as _lexer
-from . import matcher as _matcher
-from . import memory as _memory
-from . import rows as _rows
-from . import selection as _selection
-from .rows import Rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from array import array
     from collections.abc import Sequence
 
-    from ..dialects import Dialect
+    from ...dialects import Dialect
+    from ...engine.memory import Bytes, Integers
+    from ...engine.selection import Selection
     from .buffers import Buffer, Longs
-    from .memory import Bytes, Integers
-    from .selection import Selection
 
 try:
     import cython
 except ImportError:
-    from . import no_cython as cython
+    from ...engine import no_cython as cython
 
 _ALLOW = Directive.ALLOW.code
 _DISALLOW = Directive.DISALLOW.code

@@ -1,6 +1,6 @@
 cimport cython
 from koster.engine cimport document as _document, lexer as _lexer, matcher as _matcher, selection as _selection, memory as _memory, rows as _rows
-from koster.engine cimport buffers as _buffers
+from koster.bulk.loops cimport buffers as _buffers
 from koster.engine.document cimport File, Plan
 from koster.engine.matcher cimport RuleTable
 from koster.engine.rows cimport Rows

@@ -8,7 +8,8 @@ from array import array
 import pytest
 
 import koster
-from koster.engine import batches, memory
+from koster.bulk.loops import batches
+from koster.engine import memory
 
 
 def numbered(values: list[bytes]) -> tuple[int, list[int]]:

@@ -10,37 +10,37 @@ from __future__ import annotations
 
 from itertools import accumulate, chain
 
-from ..dialects import GOOGLE, RFC9309
-from ..dialects import Names as _Method
-from ..model import Directive
+from ...dialects import GOOGLE, RFC9309
+from ...dialects import Names as _Method
+from ...engine import canonical as _canonical
+from ...engine import compiler as _compiler
+from ...engine import document as _document
+from ...engine import groups as _groups
+from ...engine import matcher as _matcher
+from ...engine import memory as _memory
+from ...engine import ruleset as _ruleset
+from ...engine import user_agents as _user_agents
+from ...engine.document import MAX_PARSED_BYTES
+from ...engine.rows import Rows
+from ...model import Directive
 from . import buffers as _buffers
-from . import canonical as _canonical
-from . import compiler as _compiler
-from . import document as _document
-from . import groups as _groups
-from . import matcher as _matcher
-from . import memory as _memory
-from . import ruleset as _ruleset
-from . import user_agents as _user_agents
-from .document import MAX_PARSED_BYTES
-from .rows import Rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from array import array
     from collections.abc import Sequence
 
-    from ..dialects import Dialect
+    from ...dialects import Dialect
+    from ...engine.document import Plan
+    from ...engine.memory import Bytes
+    from ...engine.names import AgentNames
+    from ...engine.ruleset import CompiledTable
     from .buffers import Buffer, Longs
-    from .document import Plan
-    from .memory import Bytes
-    from .names import AgentNames
-    from .ruleset import CompiledTable
 
 try:
     import cython
 except ImportError:
-    from . import no_cython as cython
+    from ...engine import no_cython as cython
 
 _ALLOW = Directive.ALLOW.code
 _DISALLOW = Directive.DISALLOW.code

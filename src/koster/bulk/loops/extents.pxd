@@ -1,6 +1,6 @@
 cimport cython
 from koster.engine cimport canonical as _canonical, compiler as _compiler, user_agents as _user_agents, document as _document, groups as _groups, matcher as _matcher, memory as _memory, ruleset as _ruleset
-from koster.engine cimport buffers as _buffers
+from koster.bulk.loops cimport buffers as _buffers
 from koster.engine.document cimport Plan
 from koster.engine.names cimport AgentNames
 from koster.engine.ruleset cimport CompiledTable
