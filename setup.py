@@ -108,6 +108,7 @@ def extensions() -> list[Extension]:
         compiler_directives={
             "language_level": "3",
             "annotation_typing": False,
+            "infer_types": True,
             "embedsignature": True,
             "auto_pickle": False,
         },

@@ -76,7 +76,7 @@ def decide_as_sent(rules: Rules, url: str) -> Decision:
 
 def decision_by(rules: Rules, url: str, number: int) -> Decision:
     """Return the decision about a URL by a rule, by its number; see `Selection.number_for`."""
-    return rules._decision(url, number, rules._ruleset.table)
+    return rules._decision(url, number, rules._table)
 
 
 def file_of(robots: RobotsTxt) -> File:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 #: The modules that the build compiles.
 HOT = (
     *("engine.rows", "engine.lexer", "engine.groups", "engine.names", "engine.user_agents"),
-    *("engine.canonical", "engine.wildcards", "engine.trie", "engine.matcher", "engine.packing"),
+    *("engine.canonical", "engine.wildcards", "engine.trie", "engine.table", "engine.matcher"),
     *("engine.ruleset", "engine.compiler", "engine.document", "engine.selection"),
     *("bulk.loops.batches", "bulk.loops.extents", "bulk.loops.records"),
     *("robots", "_asking", "_urls"),

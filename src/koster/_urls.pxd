@@ -1,9 +1,7 @@
-cimport cython
 from koster cimport _text
 
 cdef tuple _SCHEMES
 cdef Py_ssize_t _LONGEST_SCHEME, _SHORTEST_SITE
 
 cpdef bint is_read_as_written(str url) except -1
-@cython.locals(end=Py_ssize_t)
 cpdef str site_as_written(str url)

@@ -1,12 +1,9 @@
-cimport cython
-from koster.engine cimport document as _document, matcher as _matcher, memory as _memory, ruleset as _ruleset, selection as _selection
+from koster.engine cimport document as _document, matcher as _matcher, memory as _memory, ruleset as _ruleset, selection as _selection, table as _table
 from koster.engine.document cimport File, Plan
-from koster.engine.ruleset cimport Ruleset
 from koster.engine.selection cimport Selection
-from koster.engine.matcher cimport RuleTable
+from koster.engine.table cimport Table
 
 
-@cython.locals(robots=RobotsTxt, plan=Plan, served=bytes, data=bytes)
 cdef RobotsTxt _parse(object body, object dialect)
 
 
@@ -17,21 +14,16 @@ cdef class RobotsTxt:
     cdef Rules _last
     cdef Py_ssize_t _clock
 
-    @cython.locals(last=Rules, rules=Rules)
     cdef Rules _rules_for(self, object agent, object url)
 
 
 cdef object _values_in(File file, object rows)
-@cython.locals(rules=Rules, names=tuple, index=Py_ssize_t)
 cdef Rules _prepare(File file, object agent, dict prepared)
-@cython.locals(rules=Rules, least=Rules)
 cdef int _discard_least_recent(dict prepared) except -1
 
 
 cdef class Rules:
-    # The fields that a decision reads are the first ones, in one cache line.
-    cdef RuleTable _settled
-    cdef Ruleset _ruleset
+    cdef Table _table
     cdef Py_ssize_t _used
     cdef bint _is_literal
     cdef object _agent
@@ -40,8 +32,6 @@ cdef class Rules:
 
     cdef int _copy_from(self, Rules other) except -1
     cdef int _assign(self, object agent, Selection selection, object named_as) except -1
+    cdef Table _current_table(self)
     cdef bint _verdict(self, object url) except -1
-    @cython.locals(selection=Selection, row=int)
-    cdef object _decision(self, object url, int number, RuleTable table)
-    @cython.locals(table=RuleTable)
-    cdef RuleTable _table(self)
+    cdef object _decision(self, object url, int number, Table table)

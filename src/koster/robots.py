@@ -18,6 +18,7 @@ from .engine import memory as _memory
 from .engine import no_cython as cython
 from .engine import ruleset as _ruleset
 from .engine import selection as _selection
+from .engine import table as _table
 from .model import Decision, Directive, Reason
 
 #: The maximum bytes of a file that are parsed, up to the end of a line: 16 MiB less one.
@@ -34,9 +35,8 @@ if TYPE_CHECKING:
     from .dialects import Dialect
     from .directives import CleanParam, Preference, RequestRate, Values, VisitTime
     from .engine.document import File
-    from .engine.matcher import RuleTable
-    from .engine.ruleset import Ruleset
     from .engine.selection import Selection
+    from .engine.table import Table
     from .model import Group, Line
 elif cython.compiled:
     # Cython needs to see this, to know its own decorators; it never runs.
@@ -84,6 +84,7 @@ def parse(body: bytes | str, dialect: Dialect = RFC9309) -> RobotsTxt:
     return _parse(body, dialect)
 
 
+@cython.locals(robots="RobotsTxt", served=bytes, data=bytes)
 def _parse(body: Any, dialect: Dialect) -> RobotsTxt:
     """Make a `RobotsTxt` without its constructor, which costs as much as parsing a line."""
     robots = RobotsTxt.__new__(RobotsTxt)
@@ -177,6 +178,7 @@ class RobotsTxt:
         """
         return self._rules_for(agent, None)
 
+    @cython.locals(last="Rules", rules="Rules")
     def _rules_for(self, agent: str | Sequence[str], url: object) -> Rules:
         """Return the rules of an agent, from the cache if possible.
 
@@ -260,6 +262,7 @@ def _values_in(file: File, rows: Iterable[int]) -> Values:
     return Values(file.entries(rows), through_end, dialect.rates == Rates.TIMED_FIRST)
 
 
+@cython.locals(rules="Rules", names=tuple)
 def _prepare(file: File, agent: str | tuple[str, ...], prepared: dict[Any, Rules]) -> Rules:
     """Make the rules of an agent; agents with the same groups share compiled rules."""
     if isinstance(agent, str):
@@ -279,6 +282,7 @@ def _prepare(file: File, agent: str | tuple[str, ...], prepared: dict[Any, Rules
     return rules
 
 
+@cython.locals(rules="Rules", least="Rules")
 def _discard_least_recent(prepared: dict[Any, Rules]) -> None:
     """Discard the least recently used rules."""
     entries = list(prepared.items())
@@ -319,9 +323,8 @@ class Rules:
         self._agent = agent
         self._named_as = named_as
         self._selection = selection
-        self._ruleset: Ruleset = selection.ruleset
-        #: The table, once it is not replaced any more.
-        self._settled: RuleTable | None = None
+        #: Where the rules are; one with an index replaces a large one.
+        self._table: Table = selection.ruleset.table
         self._used = 0
         #: Whether URLs are compared as they are, with patterns that are not: see `_asking`.
         self._is_literal: bool = selection.file.plan.is_literal
@@ -331,10 +334,10 @@ class Rules:
         return _rules_of, (file.data, file.plan.dialect, self._agent)
 
     def __repr__(self) -> str:
-        return f"<Rules for {self._agent!r}: {count_noun(self._ruleset.table.count, 'rule')}>"
+        return f"<Rules for {self._agent!r}: {count_noun(self._table.count, 'rule')}>"
 
     def __sizeof__(self) -> int:
-        return object.__sizeof__(self) + self._ruleset.table.allocated()
+        return object.__sizeof__(self) + self._table.allocated()
 
     @property
     def agent(self) -> str | tuple[str, ...]:
@@ -377,7 +380,7 @@ class Rules:
 
     def allowed(self, url: str) -> bool:
         """Tell whether the crawler may fetch a URL; see `RobotsTxt.allowed`."""
-        return _matcher.verdict(url, self._table())
+        return _matcher.verdict(url, self._current_table())
 
     def allowed_many(self, urls: Iterable[str]) -> list[bool]:
         """Tell for each URL whether the crawler may fetch it.
@@ -391,31 +394,27 @@ class Rules:
         return [self._verdict(url) for url in urls]
 
     def _verdict(self, url: str) -> bool:
-        return _matcher.verdict(url, self._table())
+        return _matcher.verdict(url, self._current_table())
 
-    def _table(self) -> RuleTable:
-        """Return the rules where they are now; they are packed after some lookups."""
-        table = self._settled
-        if table is None:
-            self._ruleset.count_lookup()
-            table = self._ruleset.table
-            if self._ruleset.is_settled:
-                self._settled = table
+    def _current_table(self) -> Table:
+        table = self._table
+        if table.count > _ruleset.MAX_RULES_WITHOUT_INDEX and table.trie is None:
+            table = self._table = self._selection.ruleset.table_for(1)
         return table
 
     def decide(self, url: str) -> Decision:
         """Decide whether the crawler may fetch a URL, with the reason and the rule."""
-        table = self._table()
+        table = self._current_table()
         return self._decision(url, _matcher.find(url, table), table)
 
-    def _decision(self, url: str, number: int, table: RuleTable) -> Decision:
+    def _decision(self, url: str, number: int, table: Table) -> Decision:
         """Return the decision about a URL by a rule, by its number in a table."""
         selection = self._selection
         rule = None
         group = None
         if number >= 0:
             reason = _RULE
-            row = _matcher.row_of(table, number)
+            row = table.get(number, _table.ROW)
             rule = selection.rule(row)
             group = selection.group(selection.file.group_of(row))
         elif number == _matcher.EXEMPT:

@@ -8,8 +8,7 @@ from array import array
 import pytest
 
 import koster
-from koster.bulk.loops import batches
-from koster.engine import memory
+from koster.bulk.loops import batches, buffers
 
 
 def numbered(values: list[bytes]) -> tuple[int, list[int]]:
@@ -48,7 +47,7 @@ def test_values_of_all_sizes() -> None:
 
 def test_values_with_one_hash(monkeypatch: pytest.MonkeyPatch) -> None:
     if not koster.COMPILED:
-        monkeypatch.setattr(memory, "hashed", lambda *_: 0)
+        monkeypatch.setattr(buffers, "hashed", lambda *_: 0)
     # The highest bits of two words of the compiled hash cancel each other out.
     words = (1 << 63).to_bytes(8, "little"), (1 << 63 | 1 << 31).to_bytes(8, "little")
     halves = [bytes(32), words[0] + bytes(8) + words[1] + bytes(8)]

@@ -81,6 +81,23 @@ def buffer(count: int) -> Buffer:
     return Buffer([_LEFT_BEHIND] * count)
 
 
+def longs_in(block: bytearray, at: int, count: int) -> Integers:
+    assert at % 8 == 0
+    assert at + 8 * count <= len(block)
+    return Integers("Q", [_LEFT_BEHIND] * count)
+
+
+def integers_in(block: bytearray, at: int, count: int) -> Integers:
+    assert at % 4 == 0
+    assert at + 4 * count <= len(block)
+    return Integers("i", [_LEFT_BEHIND] * count)
+
+
+def bytes_in(block: bytearray, at: int, count: int) -> Buffer:
+    assert at + count <= len(block)
+    return buffer(count)
+
+
 def find(data: memory.Bytes, byte: int, start: int, end: int) -> int:
     if start >= end:
         return end
@@ -117,8 +134,11 @@ def view(text: bytes) -> tuple[Data, int]:
 
 @pytest.fixture(autouse=True)
 def strict(monkeypatch: pytest.MonkeyPatch) -> None:
-    for function in (integers, resized, buffer, find, same, copy, fill, part, view):
+    for function in (
+        *(integers, resized, buffer, longs_in, integers_in, bytes_in, find, same, copy, fill, view),
+    ):
         monkeypatch.setattr(memory, function.__name__, function)
+    monkeypatch.setattr(buffers, "part", part)
     monkeypatch.setattr(buffers, "address", lambda data: Data(bytes(data)))
     bytes_of, encoded = document.bytes_of, selection.encoded
     monkeypatch.setattr(document, "bytes_of", lambda body: Data(bytes_of(body)))

@@ -19,12 +19,12 @@ import koster
 from koster._asking import rules_for_data, selection_of
 from koster.bulk import kernel
 from koster.bulk.loops import batches, extents, records
-from koster.engine import compiler, document, memory, packing, wildcards
+from koster.engine import compiler, document, memory, wildcards
 from koster.engine.names import AgentNames
 
 #: After a star, it is searched with links.
 LONG = "a" * 33
-#: More rules than are tried one by one: in buckets by how they begin, and those that begin alike.
+#: More rules than are tried one by one: those that begin otherwise, and those that begin alike.
 MANY_RULES = "".join(f"Disallow: /{number}/*{number}\n" for number in range(140))
 MANY_ALIKE = "".join(f"Disallow: /7/7/{number}/*{number}\n" for number in range(140))
 FILE = f"User-agent: *\nDisallow: /b\nDisallow: /*{LONG}\n{MANY_RULES}"
@@ -136,48 +136,6 @@ def scanned_records() -> int:
     return records.Scanner().scan(b"", array("q", [0]), array("q"))
 
 
-@pytest.fixture(params=[1 << 20, 0], ids=["small", "large pages"])
-def arenas(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
-    """Let small blocks share arenas in plain Python too, small ones or large pages."""
-    monkeypatch.setattr(packing, "_MAX_SHARED_BYTES", 1 << 14)
-    monkeypatch.setattr(packing, "_MANY_BYTES", request.param)
-    monkeypatch.setattr(packing, "_PAGE_BYTES", 1 << 15)
-    for name, value in (("_arena", None), ("_shared_bytes", 0), ("_used_bytes", 0)):
-        monkeypatch.setattr(packing, name, value)
-
-
-@pytest.mark.skipif(koster.COMPILED, reason="compiled modules allocate in C")
-@pytest.mark.usefixtures("arenas")
-def test_small_blocks_share_an_arena(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packing, "_ARENA_BYTES", 1 << 11)
-    kept = []
-    for number in range(100):
-        rules = koster.parse(f"User-agent: *\nDisallow: /a/{number}\n" * 3).rules_for("x")
-        kept.append((rules, rules.allowed_many([f"/a/{number}", "/a", "/b", "/c"])))
-        # Once most blocks are freed, others have memory of their own.
-        if number == 50:
-            shared = packing._shared_bytes
-            monkeypatch.setattr(packing, "_used_bytes", -(1 << 20))
-    assert shared == packing._shared_bytes > 2 * (1 << 11)
-    for number, (rules, found) in enumerate(kept):
-        assert found == [False, True, True, True]
-        assert rules.allowed_many([f"/a/{number}", f"/a/x{number}"]) == [False, True]
-
-
-@pytest.mark.skipif(koster.COMPILED, reason="compiled modules allocate in C")
-@pytest.mark.usefixtures("arenas")
-@pytest.mark.parametrize("work", [decisions, decisions_about_rules_that_begin_alike])
-def test_failing_allocation_in_arenas(
-    allocations: Allocations, work: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def work_in_new_arenas() -> Any:
-        monkeypatch.setattr(packing, "_arena", None)
-        monkeypatch.setattr(packing, "_shared_bytes", 0)
-        return work()
-
-    test_failing_allocation(allocations, work_in_new_arenas)
-
-
 KEEPING = """
 import koster
 def size():
@@ -199,11 +157,11 @@ print(size() - before)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.skipif(not koster.COMPILED, reason="plain Python has no arenas")
+@pytest.mark.skipif(not koster.COMPILED, reason="plain Python has the memory of Python")
 def test_few_rules_do_not_keep_the_memory_of_many() -> None:
     command = [sys.executable, "-c", KEEPING]
     process = subprocess.run(command, capture_output=True, text=True, check=True)
-    # 2,000 rule sets, one for each 64 KiB of all.
+    # 2,000 sets of rules of 240,000.
     assert int(process.stdout) < 24 << 10
 
 

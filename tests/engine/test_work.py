@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import string
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -14,9 +13,6 @@ from koster.bulk import kernel
 from koster.engine import compiler, document, matcher, memory, trie
 
 pytestmark = pytest.mark.skipif(koster.COMPILED, reason="counted in pure Python only")
-
-#: A byte of each kind; the slash is in every path.
-KINDS = (*string.ascii_lowercase, "5", "-", "?")
 
 
 @pytest.fixture
@@ -35,9 +31,8 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
     counting(memory, "same")
     counting(matcher, "_rest_matches")
-    counting(trie, "step")
-    counting(matcher, "bucket_of")
-    counting(compiler, "add_groups")
+    counting(trie.Trie, "step")
+    counting(compiler, "compiled")
     counting(document, "Plan")
     return found
 
@@ -53,25 +48,10 @@ def comparisons(rules: koster.Rules, path: str, calls: Counter[str]) -> int:
     return calls["same"] - before
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_rules_with_bytes_that_a_path_lacks_are_not_compared(
-    kind: str, calls: Counter[str]
-) -> None:
-    rules = rules_for(*[f"/*{kind}{kind}"] * 4, f"/*{kind}{kind}x")
-    rules.allowed_many(["/"] * 4)
-    # The last rule has another byte.
-    found = {other: comparisons(rules, f"/{other}", calls) for other in KINDS}
-    assert found == {other: (5 if other == kind == "x" else 4 * (other == kind)) for other in KINDS}
-    # A letter and a digit are of one kind, whichever they are.
-    alike = {"5": "07", "-": "._~", "?": "&="}.get(kind, kind.upper())
-    assert [comparisons(rules, f"/{other}x", calls) for other in alike] == [5] * len(alike)
-
-
 def test_rules_with_another_start_are_not_compared(calls: Counter[str]) -> None:
-    rules = rules_for("/", "/d", "/do", "/dog", "/doga", "/go")
-    rules.allowed_many(["/"] * 4)
-    # The key of a path has its first four bytes, and the kinds of all.
-    paths = {"/": 1, "/d": 2, "/do": 3, "/dog": 4, "/doga": 5, "/dogs": 4, "/dogsa": 5, "/gdo": 1}
+    rules = rules_for("/", "/d", "/do-do", "/do-dos", "/cat")
+    # The key of a path has the pairs of its bytes.
+    paths = {"/": 1, "/d": 2, "/do": 2, "/do-do": 3, "/-do/do": 3, "/do-dos": 4, "/tac": 1}
     assert {path: comparisons(rules, path, calls) for path in paths} == paths
 
 
@@ -85,36 +65,22 @@ def test_usual_paths_are_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(sizes) == 1
 
 
-@pytest.mark.parametrize(
-    ("pattern", "step", "most"), [("/a", "step", 128), ("/{:03}", "bucket_of", 24)]
-)
-def test_rules_are_indexed_with_the_fourth_lookup(
-    pattern: str, step: str, most: int, calls: Counter[str]
-) -> None:
-    for count in (most, most + 1):
+@pytest.mark.parametrize("pattern", ["/a", "/{:03}"])
+def test_rules_are_indexed_with_the_fourth_lookup(pattern: str, calls: Counter[str]) -> None:
+    for count in (128, 129):
         rules = rules_for(*[pattern.format(number) for number in range(count)])
         for lookup in range(1, 6):
-            before = calls[step]
+            before = calls["step"]
             rules.allowed("/ab")
-            assert (calls[step] > before) == (count > most and lookup >= 4)
+            assert (calls["step"] > before) == (count > 128 and lookup >= 4)
 
 
-def test_rules_in_other_buckets_are_not_tried(
-    calls: Counter[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Their keys would exclude them, too: so the keys exclude nothing here."""
-    monkeypatch.setattr(matcher, "head_in", lambda *_: -1)
-    monkeypatch.setattr(matcher, "kinds_in", lambda *_: 0)
+def test_rules_with_another_start_are_not_tried_with_an_index(calls: Counter[str]) -> None:
     rules = rules_for("/", "/*x", *[f"/{number:03}" for number in range(300)])
     rules.allowed_many(["/"] * 4)
-    assert comparisons(rules, "/", calls) == 2
-    assert 2 < comparisons(rules, "/123", calls) < 12
-    # If most begin alike, there is a trie.
-    rules = rules_for(*[f"/123/{number}" for number in range(300)])
-    rules.allowed_many(["/"] * 4)
-    before = calls["step"]
-    rules.allowed("/123/7")
-    assert calls["step"] > before
+    before = calls["_rest_matches"]
+    assert not rules.allowed("/123")
+    assert calls["_rest_matches"] - before == 3
 
 
 def test_rows_about_the_same_rules_share_an_index(calls: Counter[str]) -> None:
@@ -145,7 +111,7 @@ def test_agents_with_the_same_groups_share_rules(calls: Counter[str]) -> None:
     robots = koster.parse("User-agent: *\nDisallow: /\nUser-agent: a\nAllow: /")
     for agent in ("x", "y", "a", "z", "A/2"):
         assert robots.rules_for(agent).allowed("/") == (agent in "A/2a")
-    assert calls["add_groups"] == 2
+    assert calls["compiled"] == 2
 
 
 def test_the_group_of_the_last_decision_is_kept() -> None:
@@ -160,7 +126,7 @@ def test_rows_with_the_same_groups_share_rules(calls: Counter[str]) -> None:
     body = "User-agent: *\nDisallow: /\nUser-agent: a\nAllow: /"
     agents = ["x", "a", "y", "a", "z"]
     assert kernel.allowed([body] * 5, "/", agents).to_pylist() == [each == "a" for each in agents]
-    assert calls["add_groups"] == 2
+    assert calls["compiled"] == 2
 
 
 def test_plans_of_the_last_sixteen_dialects_are_cached(

@@ -22,24 +22,19 @@ cdef const unsigned char* _SHELL_ACTIONS
 cdef const unsigned char* _SHELL_SPECIAL
 
 cdef const unsigned char* _actions_of(int escapes, int patterns) noexcept nogil
-@cython.locals(start=Py_ssize_t)
 cdef (Py_ssize_t, Py_ssize_t) span(
     const unsigned char* url, Py_ssize_t size, int url_path
 ) noexcept nogil
-@cython.locals(start=Py_ssize_t)
 cdef Py_ssize_t path_start(const unsigned char* url, Py_ssize_t size) noexcept nogil
-@cython.locals(start=Py_ssize_t, mark=Py_ssize_t, colon=Py_ssize_t, path=Py_ssize_t)
 cdef (Py_ssize_t, Py_ssize_t) _google_span(
     const unsigned char* url, Py_ssize_t size
 ) noexcept nogil
 cdef Py_ssize_t _google_path(
     const unsigned char* url, Py_ssize_t start, Py_ssize_t size
 ) noexcept nogil
-@cython.locals(colon=Py_ssize_t)
 cdef Py_ssize_t _google_separator(
     const unsigned char* url, Py_ssize_t start, Py_ssize_t size
 ) noexcept nogil
-@cython.locals(actions="const unsigned char*")
 cdef bint is_plain(
     const unsigned char* data, Py_ssize_t start, Py_ssize_t end, int escapes
 ) noexcept nogil
@@ -47,10 +42,6 @@ cdef Py_ssize_t write(
     const unsigned char* data, Py_ssize_t start, Py_ssize_t end, int escapes, int patterns,
     unsigned char* out, Py_ssize_t at
 ) noexcept nogil
-@cython.locals(
-    actions="const unsigned char*", query=Py_ssize_t, position=Py_ssize_t, byte=int, value=int,
-    quoted=bint,
-)
 cdef Py_ssize_t _write_form(
     const unsigned char* data, Py_ssize_t start, Py_ssize_t end, int escapes, int patterns,
     unsigned char* out, Py_ssize_t at
@@ -59,16 +50,13 @@ cdef bint _is_escape(
     const unsigned char* data, Py_ssize_t position, Py_ssize_t end
 ) noexcept nogil
 cdef bint _is_special(int byte, bint last, int patterns) noexcept nogil
-@cython.locals(separator=bint, plain=bint)
 cdef Py_ssize_t _write_escape(
     int value, int escapes, int patterns, bint query, bint quoted, unsigned char* out,
     Py_ssize_t at
 ) noexcept nogil
-@cython.locals(digits="const unsigned char*")
 cdef Py_ssize_t _escape(
     int byte, int escapes, unsigned char* out, Py_ssize_t at
 ) noexcept nogil
-@cython.locals(byte=int, value=int)
 cdef Py_ssize_t _write_google(
     const unsigned char* data, Py_ssize_t start, Py_ssize_t end, unsigned char* out, Py_ssize_t at
 ) noexcept nogil

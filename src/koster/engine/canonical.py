@@ -18,10 +18,13 @@ from __future__ import annotations
 
 from ..dialects import Escapes, Patterns, UrlPath
 from . import memory as _memory
+from . import no_cython as cython
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .memory import Bytes
+elif cython.compiled:
+    import cython
 
 _CANONICAL = int(Escapes.CANONICAL)
 _PATTERN_ONLY = int(Escapes.PATTERN_ONLY)
@@ -207,6 +210,7 @@ def write(
     return _write_form(data, start, end, escapes, patterns, out, at)
 
 
+@cython.locals(quoted="bint")
 def _write_form(
     data: Bytes, start: int, end: int, escapes: int, patterns: int, out: bytearray, at: int
 ) -> int:
@@ -261,6 +265,7 @@ def _is_special(byte: int, last: bool, patterns: int) -> bool:
     return byte == _DOLLAR and last and patterns == _WILDCARDS
 
 
+@cython.locals(separator="bint", plain="bint")
 def _write_escape(
     value: int, escapes: int, patterns: int, query: bool, quoted: bool, out: bytearray, at: int
 ) -> int:

@@ -2,7 +2,7 @@ cimport cython
 from koster.engine cimport groups as _groups, lexer as _lexer, memory as _memory, user_agents as _user_agents
 from koster.engine.groups cimport Grouping
 from koster.engine.lexer cimport Lexer
-from koster.engine.ruleset cimport Form
+from koster.engine.table cimport Form
 from koster.engine.rows cimport Rows
 
 cdef int _USER_AGENT, _ALLOW, _DISALLOW, _RETURN, _LINE_FEED
@@ -23,10 +23,8 @@ cdef class Plan:
     cdef list majors
 
 
-@cython.locals(plan=Plan)
 cdef Plan plan_for(object dialect)
 cdef bytes bytes_of(object body)
-@cython.locals(file=File)
 cdef File read(bytes data, Plan plan)
 
 
@@ -46,59 +44,38 @@ cdef class File:
     cdef Py_ssize_t selections
 
     cdef int fill(self, bytes data, Plan plan) except -1
-    @cython.locals(size=Py_ssize_t)
     cdef Py_ssize_t allocated(self) except -1
     cdef dict index_of_names(self)
     cdef int first_row(self, int number) except -1
     cdef int row_after(self, int number) except -1
     cdef int group_of(self, int row) except -2
-    @cython.locals(groups=Rows, row=int, number=int, outside=list, inside=list)
     cpdef tuple lines_by_group(self)
-    @cython.locals(row=int, number=int, found=dict)
     cpdef dict directives_of(self, object lines)
-    @cython.locals(number=int, part=int, has_settings=bint, row=int, code=int, found=list)
     cpdef list named_parts(self)
-    @cython.locals(count=Py_ssize_t, row=cython.int, number=cython.int)
     cpdef Py_ssize_t count_agents(self) except -1
-    @cython.locals(applicable=Rows, number=int, first=int, after=int)
     cdef Rows applicable_groups(self)
-    @cython.locals(row=int)
     cdef int reading(self, int number) except -2
-    @cython.locals(row=int)
     cdef int version_row(self, int number) except -2
-    @cython.locals(first=int, row=int, after=int)
     cdef int find_version_row(self, int number) except -2
     cdef bytes value(self, int row)
     cdef object text(self, int row)
     cdef object large_object(self, int key)
     cdef int keep_large(self, int key, object made) except -1
-    @cython.locals(first=int, after=int, version=int)
     cdef object group(self, int number)
     cdef tuple agents_of(self, int number, int first, int after)
-    @cython.locals(row=int)
     cdef list rows_with(self, int first, int after, int code)
-    @cython.locals(row=int, code=int, form=Form)
     cdef tuple rules_between(self, int first, int after)
     cdef object rule(self, int row)
-    @cython.locals(start=int, begin=int)
     cdef object rule_in(self, int row, Form form)
     cdef Form form_of(self, int row)
-    @cython.locals(form=Form)
     cdef Form form(self, int number)
     cdef object rows_before_groups(self)
-    @cython.locals(row=int)
     cdef tuple values(self, object rows, int code)
-    @cython.locals(code=int, row=int)
     cdef list entries(self, object rows)
-    @cython.locals(
-        data=bytes, rows=Rows, skipped=int, texts=list, keys=dict, found=list, at=Py_ssize_t,
-        row=int, text=bytes, first=int, last=int, is_two=bint,
-    )
     cdef tuple lines(self)
 
 
 cdef tuple _rules_between(File file, int first, int after)
-@cython.locals(key=str, value=str, before=bytes, mark=Py_ssize_t)
 cdef object _line(
     bytes text, int code, int number, int start, int end, int skipped, dict keys
 )

@@ -16,16 +16,19 @@ from ..model import DIRECTIVE_OF, RULES, Directive, Group, Line, LineKind, Rule,
 from . import groups as _groups
 from . import lexer as _lexer
 from . import memory as _memory
+from . import no_cython as cython
 from . import user_agents as _user_agents
 from .groups import Grouping
 from .lexer import Lexer
 from .rows import Rows
-from .ruleset import Form
+from .table import Form
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator
     from typing import Any
+elif cython.compiled:
+    import cython
 
 #: The maximum bytes that are parsed, up to a whole line: 16 MiB less one, 32 times what crawlers
 #: must parse (RFC 9309 §2.5). The tables have 32 bits for a line number with its code (`rows`), and
@@ -95,6 +98,7 @@ _plans: list[Plan] = []
 _default_plan: Plan | None = None
 
 
+@cython.locals(plan=Plan)
 def plan_for(dialect: Dialect) -> Plan:
     """Return the plan of a dialect.
 
@@ -384,6 +388,7 @@ class File:
         """Return the form of a row's group."""
         return self.form(self.group_of(row))
 
+    @cython.locals(form=Form)
     def form(self, number: int) -> Form:
         """Return the form of a group."""
         form: Form = self.plan.forms[max(self.reading(number), 0)]

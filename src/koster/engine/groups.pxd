@@ -11,12 +11,9 @@ cdef class Grouping:
     cdef bint needs_rules, needs_directives, orphans
 
 
-@cython.locals(first=int, closed=bint, orphans=bint, row=int, code=int)
 cdef void delimit(Rows rows, Grouping grouping, Rows groups) noexcept nogil
 cdef void _end(Rows rows, Grouping grouping, int first, int after, Rows groups) noexcept nogil
-@cython.locals(named=bint, has_directive=bint, row=int, code=int)
 cdef bint _meets_needs(Rows rows, bint rules, int first, int after) noexcept nogil
-@cython.locals(low=int, high=int, middle=int)
 cdef int group_of(Rows groups, int row) noexcept nogil
 cdef int version_row(Rows rows, int first, int after) noexcept nogil
 cdef bint is_adjacent(bytes data, Py_ssize_t after_agent, Py_ssize_t version) except -1

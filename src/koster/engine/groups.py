@@ -14,11 +14,14 @@ import re
 from ..dialects import GroupNeeds, Orphans
 from ..model import Directive, LineKind
 from . import lexer as _lexer
+from . import no_cython as cython
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..dialects import Dialect
     from .rows import Rows
+elif cython.compiled:
+    import cython
 
 _USER_AGENT = Directive.USER_AGENT.code
 _ALLOW = Directive.ALLOW.code
@@ -44,6 +47,7 @@ class Grouping:
         self.orphans = dialect.orphans == Orphans.FOR_EVERYBODY
 
 
+@cython.locals(closed="bint", orphans="bint")
 def delimit(rows: Rows, grouping: Grouping, groups: Rows) -> None:
     """Add to ``groups`` a row for each group."""
     first = -1
@@ -77,6 +81,7 @@ def _end(rows: Rows, grouping: Grouping, first: int, after: int, groups: Rows) -
     groups.add_pair(first, after)
 
 
+@cython.locals(named="bint", has_directive="bint")
 def _meets_needs(rows: Rows, rules: bool, first: int, after: int) -> bool:
     """Tell whether a group has a name and a directive (MK1994: "At least one Disallow")."""
     named = rows.code(first) != _USER_AGENT

@@ -7,8 +7,6 @@ written twice.
 
 from __future__ import annotations
 
-import sys
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from array import array
@@ -39,11 +37,6 @@ def search(
     return data.find(other[other_start : other_start + size], start, end)
 
 
-def hashed(data: Bytes, start: int, size: int) -> int:
-    """Return a hash of ``size`` bytes; at least 0."""
-    return hash(bytes(data[start : start + size])) & sys.maxsize
-
-
 def copy(target: bytearray, at: int, source: Bytes, start: int, size: int) -> None:
     """Copy ``size`` bytes; target and source must not overlap."""
     target[at : at + size] = source[start : start + size]
@@ -54,23 +47,20 @@ def fill(target: bytearray, at: int, byte: int, size: int) -> None:
     target[at : at + size] = bytes([byte]) * size
 
 
-def _zeros(count: int) -> Integers:
+def _zeros(code: str, size: int) -> Integers:
     from array import array  # noqa: PLC0415 - compiled modules do not need it
 
-    return array("i", bytes(4 * count))
+    return array(code, bytes(size))
 
 
 def integers(count: int) -> Integers:
     """Allocate ``count`` integers of 32 bits, all 0."""
-    return _zeros(count)
+    return _zeros("i", 4 * count)
 
 
 def resized(values: Integers, count: int) -> Integers:
     """Reallocate integers for ``count``; ``values`` must not be used any more."""
-    room = _zeros(count)
-    copied = min(count, len(values))
-    room[:copied] = values[:copied]
-    return room
+    return values[:count] + type(values)("i", bytes(4 * max(count - len(values), 0)))
 
 
 def buffer(count: int) -> bytearray:
@@ -78,42 +68,27 @@ def buffer(count: int) -> bytearray:
     return bytearray(count)
 
 
-def unfilled(size: int) -> bytearray:
-    """Return bytes of any value, all of which the caller sets."""
-    return bytearray(size)
+def shrunk(values: bytearray, count: int) -> bytearray:  # noqa: ARG001 - C uses it
+    """Free what is after ``count`` bytes; ``values`` must not be used any more."""
+    return values
 
 
-def large_page(values: bytearray, size: int) -> int:  # noqa: ARG001 - C uses them
-    """Return where the first part of a buffer starts whose address is a multiple of ``size``.
+def longs_in(block: bytearray, at: int, count: int) -> Integers:  # noqa: ARG001
+    """Return ``count`` unsigned integers of 64 bits in a block of memory, from byte ``at`` on.
 
-    On Linux, asks for one page of memory for its ``size`` bytes, a power of two; 0 in Python.
+    Python has memory of their own for them, as for those of the next two functions.
     """
-    return 0
+    return _zeros("Q", 8 * count)
 
 
-def integers_in(values: bytearray, at: int, count: int) -> Integers:
-    """Return ``count`` integers of a buffer, from byte ``at``, which they share."""
-    return memoryview(values)[at : at + 4 * count].cast("i")  # type: ignore[return-value]
+def integers_in(block: bytearray, at: int, count: int) -> Integers:  # noqa: ARG001
+    """Return ``count`` integers of 32 bits in a block of memory, from byte ``at`` on."""
+    return _zeros("i", 4 * count)
 
 
-def longs_in(values: bytearray, at: int, count: int) -> Integers:
-    """Return ``count`` integers of 64 bits of a buffer, from byte ``at``, which they share."""
-    return memoryview(values)[at : at + 8 * count].cast("q")  # type: ignore[return-value]
-
-
-def bytes_in(values: bytearray, at: int, count: int) -> bytearray:
-    """Return ``count`` bytes of a buffer, which is complete, from byte ``at``; C does not copy."""
-    return values[at : at + count]
-
-
-def no_longs() -> Integers:
-    """Return no memory: NULL in C."""
-    return _zeros(0)
-
-
-def no_integers() -> Integers:
-    """Return no memory: NULL in C."""
-    return _zeros(0)
+def bytes_in(block: bytearray, at: int, count: int) -> bytearray:  # noqa: ARG001
+    """Return ``count`` bytes in a block of memory, from byte ``at`` on."""
+    return bytearray(count)
 
 
 def no_buffer() -> bytearray:
@@ -123,25 +98,6 @@ def no_buffer() -> bytearray:
 
 def release(values: Integers | bytearray) -> None:
     """Free the memory of `integers` or `buffer`; Python does that itself."""
-
-
-def released(values: Integers) -> Integers:  # noqa: ARG001 - C uses it
-    """Free integers and return no memory."""
-    return no_integers()
-
-
-def part(data: Bytes, start: int, size: int) -> Bytes:
-    """Return ``size`` bytes from ``start``; C does not copy them."""
-    return bytes(data[start : start + size])
-
-
-def room(target: bytearray) -> bytearray:
-    """Return the bytes of a bytearray, for writing."""
-    return target
-
-
-def prefetch(data: Bytes, size: int) -> None:
-    """Start to load ``size`` bytes into the caches of the processor; nothing in Python."""
 
 
 def utf8(text: str) -> bytes:

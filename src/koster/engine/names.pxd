@@ -18,7 +18,6 @@ cdef class AgentNames:
     cdef const unsigned char* columns
     cdef int* states
 
-    @cython.locals(state=int, column=int)
     cdef int number(
         self, const unsigned char* data, Py_ssize_t start, Py_ssize_t end
     ) noexcept nogil
@@ -27,10 +26,6 @@ cdef class AgentNames:
     ) noexcept nogil
 
 
-@cython.locals(
-    data="const unsigned char*", agent="const unsigned char*", size=Py_ssize_t, best=int, row=int,
-    start=Py_ssize_t, end=Py_ssize_t, match=int,
-)
 cdef int match_group(
     bytes raw, Rows rows, int first, int after, int how, bytes key
 ) except -1
@@ -38,7 +33,6 @@ cdef int _match_token(
     const unsigned char* data, Py_ssize_t start, Py_ssize_t end,
     const unsigned char* token, Py_ssize_t size
 ) noexcept nogil
-@cython.locals(at=Py_ssize_t, byte=int)
 cdef int _match_name(
     const unsigned char* data, Py_ssize_t start, Py_ssize_t end,
     const unsigned char* key, Py_ssize_t size
@@ -47,14 +41,12 @@ cdef int _match_letters(
     const unsigned char* data, Py_ssize_t start, Py_ssize_t end,
     const unsigned char* agent, Py_ssize_t size
 ) noexcept nogil
-@cython.locals(name=bytes)
 cdef int _match_part(
     bytes data, Py_ssize_t start, Py_ssize_t end, int how, bytes agent
 ) except -1
 cdef bint is_everybody(
     const unsigned char* data, Py_ssize_t start, Py_ssize_t end
 ) noexcept nogil
-@cython.locals(at=Py_ssize_t)
 cdef Py_ssize_t name_end(
     const unsigned char* data, Py_ssize_t start, Py_ssize_t end
 ) noexcept nogil
@@ -64,7 +56,6 @@ cdef bint is_everybody_in_letters(
 cdef Py_ssize_t letters_end(
     const unsigned char* data, Py_ssize_t start, Py_ssize_t end
 ) noexcept nogil
-@cython.locals(index=Py_ssize_t)
 cdef bint equals_ignoring_case(
     const unsigned char* data, Py_ssize_t start, const unsigned char* agent, Py_ssize_t at,
     Py_ssize_t size

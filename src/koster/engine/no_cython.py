@@ -16,6 +16,11 @@ compiled = False
 nogil = contextlib.nullcontext()
 
 
+def locals(**_: object) -> Callable[[_Function], _Function]:  # noqa: A001
+    """Do nothing: variables of Python have no C types."""
+    return lambda function: function
+
+
 def binding(_: bool) -> Callable[[_Function], _Function]:
     """Do nothing: functions of Python have a signature."""
     return lambda function: function

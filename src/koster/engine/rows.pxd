@@ -14,7 +14,6 @@ cdef class Rows:
 
     cdef Py_ssize_t allocated(self) except -1
 
-    @cython.locals(at=Py_ssize_t, values="int*")
     cdef void add_line(self, int code, int number, int start, int end) noexcept nogil
     cdef void clear(self) noexcept nogil
     cdef int code(self, int row) noexcept nogil
@@ -23,6 +22,5 @@ cdef class Rows:
     cdef int end(self, int row) noexcept nogil
     cdef void add_pair(self, int first, int second) noexcept nogil
     cdef bint has_room(self, Py_ssize_t room) noexcept nogil
-    @cython.locals(values="int*")
     cdef bint resize(self, Py_ssize_t room) noexcept nogil
     cdef int close(self) except -1

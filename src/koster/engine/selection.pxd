@@ -1,15 +1,14 @@
 cimport cython
-from koster.engine cimport compiler as _compiler, ruleset as _ruleset, user_agents as _user_agents
+from koster.engine cimport compiler as _compiler, user_agents as _user_agents
 from koster.engine.document cimport File, Plan
 from koster.engine.rows cimport Rows
-from koster.engine.ruleset cimport CompiledTable, Ruleset
+from koster.engine.ruleset cimport Ruleset
+from koster.engine.table cimport Table
 
 cdef int _ALLOW, _DISALLOW
 
 cpdef bytes encoded(str text)
-@cython.locals(selection=Selection, other=Selection)
 cdef Selection select(File file, tuple agents, list others)
-@cython.locals(selection=Selection, index=Py_ssize_t)
 cdef Py_ssize_t first_named(File file, tuple agents) except -2
 
 
@@ -24,22 +23,15 @@ cdef class Selection:
     # The number and group of the last decision.
     cdef tuple last_group
 
-    @cython.locals(plan=Plan)
     cdef int choose(self, File file, tuple agents) except -1
-    @cython.locals(table=CompiledTable)
     cdef int compile(self) except -1
     cdef bint is_named(self) except -1
     cdef object group(self, int number)
-    @cython.locals(number=int)
     cdef tuple groups(self)
-    @cython.locals(file=File, number=int)
     cdef tuple group_lines(self)
     cpdef list rule_lines(self)
-    @cython.locals(rows=Rows, number=int, after=int, row=int, found=list)
     cpdef list new_rule_lines(self, set seen)
-    @cython.locals(rows=Rows, count=int, number=int, after=int, row=int)
     cpdef int count_rules(self) except -1
-    @cython.locals(file=File, number=int, first=int, after=int)
     cdef list binding_rows(self)
     cpdef int line_of(self, int row) except -1
     cpdef object rule(self, int row)

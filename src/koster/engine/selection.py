@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from ..model import Directive
 from . import compiler as _compiler
-from . import ruleset as _ruleset
+from . import no_cython as cython
 from . import user_agents as _user_agents
+from .ruleset import Ruleset
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..dialects import Reading
     from ..model import Group, Rule
     from .document import File
-    from .ruleset import Ruleset
+elif cython.compiled:
+    import cython
 
 _ALLOW = Directive.ALLOW.code
 _DISALLOW = Directive.DISALLOW.code
@@ -27,6 +29,7 @@ def encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
+@cython.locals(selection="Selection", other="Selection")
 def select(file: File, agents: tuple[bytes, ...], others: list[Selection]) -> Selection:
     """Select the groups for the first of ``agents`` that has any, and compile their rules.
 
@@ -42,6 +45,7 @@ def select(file: File, agents: tuple[bytes, ...], others: list[Selection]) -> Se
     return selection
 
 
+@cython.locals(selection="Selection")
 def first_named(file: File, agents: tuple[bytes, ...]) -> int:
     """Return the index of the first agent that a group names, or -1."""
     selection = Selection.__new__(Selection)
@@ -83,9 +87,8 @@ class Selection:
         """Compile the rules of the groups."""
         file = self.file
         form = file.form(self.chosen[0]) if self.chosen else file.plan.forms[0]
-        table = _ruleset.new_table(form)
-        _compiler.add_groups(table, file.data, file.rows, file.groups, self.chosen)
-        self.ruleset: Ruleset = _ruleset.new_ruleset(form, table)
+        table = _compiler.compiled(form, file.data, file.rows, file.groups, self.chosen)
+        self.ruleset = Ruleset(table)
 
     def is_named(self) -> bool:
         """Tell whether a group names the agent."""
@@ -157,7 +160,7 @@ class Selection:
 
     def reading(self) -> Reading:
         """Return how the groups are read: paths, patterns, and which rule decides."""
-        reading: Reading = self.ruleset.form.reading
+        reading: Reading = self.ruleset.table.form.reading
         return reading
 
     def unmatched_allowed(self) -> bool:

@@ -5,54 +5,33 @@ from koster.engine.rows cimport Rows
 cdef int _USER_AGENT, _PREFIX, _CHOSEN, _MAX_SEARCHED, _PAIRS, _PAIR_SHIFT, _STAR, _SPACE, HEADER_BYTES
 cdef bytes _STAR_GROUPS
 
-@cython.locals(how=int, named=list, everybody=list)
 cdef tuple groups_of(
     bytes data, Rows rows, Rows groups, int names, bint merges, tuple agents, dict index
 )
-@cython.locals(names=list, numbers=list, everybody=list, named=list, agent=bytes)
 cdef tuple chosen_groups(
     bytes data, Rows rows, Rows groups, object choose, bint merges, tuple agents
-)
-@cython.locals(
-    others=bint, group=int, row=int, first=int, start=Py_ssize_t, end=Py_ssize_t, is_star=bint,
-    size=Py_ssize_t, name=bytes,
 )
 cdef bint _collect_candidates(
     bytes data, Rows rows, Rows groups, bytes key, list names, list numbers, list everybody
 ) except -1
-@cython.locals(at=Py_ssize_t)
 cdef bint _has_unusual_bytes(const unsigned char* data, Py_ssize_t start, Py_ssize_t end) noexcept nogil
-@cython.locals(length=Py_ssize_t, at=Py_ssize_t)
 cdef bint _is_candidate(
     const unsigned char* data, Py_ssize_t start, Py_ssize_t end, const unsigned char* agent,
     Py_ssize_t size
 ) noexcept nogil
-@cython.locals(expected=int, row=int)
 cdef int binding_row(bytes data, Rows rows, int first, int after, int how, bytes key) except -1
 cpdef object product_token(bytes agent)
-@cython.locals(at=Py_ssize_t)
 cdef bint _is_lone_token(const unsigned char* agent, Py_ssize_t size) noexcept nogil
-@cython.locals(group=int, match=int, named=list)
 cdef list _matching_groups(
     bytes data, Rows rows, Rows groups, int how, bytes agent, list everybody
 )
 cdef bint can_be_indexed(int names) except -1
-@cython.locals(
-    found=dict, group=int, first=int, row=int, start=Py_ssize_t, end=Py_ssize_t, is_star=bint,
-    key=bytes, numbers=list,
-)
 cdef dict groups_by_name(bytes data, Rows rows, Rows groups, int names)
 cdef Py_ssize_t _first_word_end(
     const unsigned char* data, Py_ssize_t start, Py_ssize_t end
 ) noexcept nogil
-@cython.locals(starts=list, names=list, start=Py_ssize_t, at=Py_ssize_t, rest=bytes)
 cdef bytes _from_first_name(bytes data, Rows rows, Rows groups, bytes key)
-@cython.locals(names=set, found=list, group=int, row=int, name=bytes)
 cdef list _shortest_names(bytes data, Rows rows, Rows groups)
 cdef bint _is_address(bytes word) except -1
-@cython.locals(
-    pairs=bytearray, at=Py_ssize_t, names=set, group=int, row=int, start=Py_ssize_t, end=Py_ssize_t,
-)
 cdef set _names_that_may_be_in(bytes text, bytes data, Rows rows, Rows groups)
-@cython.locals(first=int, second=int)
 cdef int _pair(const unsigned char* text, Py_ssize_t at) noexcept nogil

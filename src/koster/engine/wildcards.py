@@ -9,10 +9,13 @@ a run can match several bytes, so each element is compared with many positions o
 from __future__ import annotations
 
 from . import memory as _memory
+from . import no_cython as cython
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .memory import Bytes, Integers
+elif cython.compiled:
+    import cython
 
 _STAR = 42
 _QUESTION = 63
@@ -22,7 +25,7 @@ _BANG = 33
 _HYPHEN = 45
 _BACKSLASH = 92
 
-#: There was no memory to match a shell pattern.
+#: There was no memory to match a pattern.
 NO_ROOM = -1
 
 #: How many positions of the path are compared with an element at once, many of them with one
@@ -34,14 +37,15 @@ _EVERY_BYTE = _EVERY_TABLE
 
 #: Runs up to this size are searched by comparing them at each position: at most as many
 #: comparisons for each byte of the path. Longer runs have links (Knuth, Morris and Pratt).
-SHORT = 32
+_SHORT = 32
+#: A run is not in the path, or there was no memory to search for it.
+_MISSING, _NO_LINKS = -1, -2
 
 
 def matches(
-    text: Bytes, at: int, end: int, anchored: bool, links: Integers,
-    path: Bytes, position: int, stop: int,
-) -> bool:  # fmt: skip
-    """Tell whether ``text[at:end]`` matches from ``position`` on.
+    text: Bytes, at: int, end: int, anchored: bool, path: Bytes, position: int, stop: int
+) -> int:
+    """Tell whether ``text[at:end]`` matches from ``position`` on: 1 or 0, or `NO_ROOM`.
 
     It starts with a star and does not end with one.
     """
@@ -50,23 +54,30 @@ def matches(
             at += 1
         run_end = _memory.find(text, _STAR, at, end)
         size = run_end - at
+        if size > stop - position:
+            return 0
         if anchored and run_end == end:
-            return stop - position >= size and _memory.same(text, at, path, stop - size, size)
-        position = _search(text, at, size, links, path, position, stop)
-        if position < 0:
-            return False
-        position += size
+            return _memory.same(text, at, path, stop - size, size)
+        found = _search(text, at, size, path, position, stop)
+        if found < position:
+            return NO_ROOM if found == _NO_LINKS else 0
+        position = found + size
         at = run_end
-    return True
+    return 1
 
 
-def _search(
-    text: Bytes, at: int, size: int, links: Integers, path: Bytes, position: int, stop: int
-) -> int:
-    """Return the first position of the run ``text[at:at + size]`` in the path, or -1."""
-    if size > SHORT:
-        return _search_long(text, at, size, links, path, position, stop)
-    return _memory.search(path, position, stop, text, at, size)
+def _search(text: Bytes, at: int, size: int, path: Bytes, position: int, stop: int) -> int:
+    """Return the first position of the run ``text[at:at + size]`` in the path, or `_MISSING`."""
+    position = _memory.search(path, position, stop, text, at, min(size, _SHORT))
+    if size <= _SHORT or position < 0:
+        return position
+    links = _memory.integers(size)
+    if not links:
+        return _NO_LINKS
+    _link(text, at, size, links)
+    position = _search_long(text, at, size, links, path, position, stop)
+    _memory.release(links)
+    return position
 
 
 def _search_long(
@@ -76,48 +87,35 @@ def _search_long(
     matched = 0
     while position < stop:
         while matched > 0 and text[at + matched] != path[position]:
-            matched = links[at + matched - 1]
+            matched = links[matched - 1]
         if text[at + matched] == path[position]:
             matched += 1
         position += 1
         if matched == size:
             return position - size
-    return -1
+    return _MISSING
 
 
-def longest_run(text: Bytes, at: int, end: int) -> int:
-    """Return the size of the longest run between stars, in bytes."""
-    longest = 0
-    while at < end:
-        run_end = _memory.find(text, _STAR, at, end)
-        longest = max(longest, run_end - at)
-        at = run_end + 1
-    return longest
+def _link(text: Bytes, at: int, size: int, links: Integers) -> None:
+    """Fill in the links of a run.
 
-
-def link(text: Bytes, at: int, end: int, links: Integers) -> None:
-    """Fill in the links of the runs in ``text[at:end]``.
-
-    ``links[i]`` is how many bytes up to ``text[i]`` are also a prefix of its run.
+    ``links[i]`` is how many bytes up to its byte i are also a prefix of it; ``links[0]`` is 0.
     """
-    while at < end:
-        run_end = _memory.find(text, _STAR, at, end)
-        matched = 0
-        for position in range(at + 1, run_end):
-            while matched > 0 and text[position] != text[at + matched]:
-                matched = links[at + matched - 1]
-            if text[position] == text[at + matched]:
-                matched += 1
-            links[position] = matched
-        at = run_end + 1
+    matched = 0
+    for index in range(1, size):
+        while matched > 0 and text[at + index] != text[at + matched]:
+            matched = links[matched - 1]
+        if text[at + index] == text[at + matched]:
+            matched += 1
+        links[index] = matched
 
 
 def links_of(run: bytes) -> list[int]:
-    """Return the links of one run, which is not empty; see `link`."""
+    """Return the links of a run, which is not empty; for `koster.analysis`."""
     links = _memory.integers(len(run))
     if not links:
         raise MemoryError("no memory for a pattern")
-    link(run, 0, len(run), links)
+    _link(run, 0, len(run), links)
     found = [links[at] for at in range(len(run))]
     _memory.release(links)
     return found
@@ -139,6 +137,7 @@ def is_explicit(text: Bytes, at: int, end: int) -> bool:
     return True
 
 
+@cython.locals(after_star="bint", matched="int")
 def shell_matches(text: Bytes, at: int, end: int, path: Bytes, position: int, stop: int) -> int:
     """Tell whether the shell pattern ``text[at:end]`` matches all of ``path[position:stop]``.
 
@@ -258,6 +257,7 @@ def _find_run(
     return -1
 
 
+@cython.locals(byte="unsigned char")
 def _clear_mismatches(
     text: Bytes, at: int, end: int, room: bytearray, count: int, path: Bytes, position: int
 ) -> None:
@@ -274,6 +274,10 @@ def _clear_mismatches(
         room[place] &= path[position + place] == byte
 
 
+@cython.locals(
+    is_negated="unsigned char", low="unsigned char", high="unsigned char", span="unsigned char",
+    distance="unsigned char",
+)  # fmt: skip
 def _clear_others(
     text: Bytes, at: int, end: int, room: bytearray, count: int, path: Bytes, position: int
 ) -> None:

@@ -10,8 +10,10 @@ from ...engine import document as _document
 from ...engine import lexer as _lexer
 from ...engine import matcher as _matcher
 from ...engine import memory as _memory
+from ...engine import no_cython as cython
 from ...engine import rows as _rows
 from ...engine import selection as _selection
+from ...engine import table as _table
 from ...engine.rows import Rows
 from ...model import Directive, Reason
 from . import buffers as _buffers
@@ -25,11 +27,8 @@ if TYPE_CHECKING:
     from ...engine.memory import Bytes, Integers
     from ...engine.selection import Selection
     from .buffers import Buffer, Longs
-
-try:
+elif cython.compiled:
     import cython
-except ImportError:
-    from ...engine import no_cython as cython
 
 _ALLOW = Directive.ALLOW.code
 _DISALLOW = Directive.DISALLOW.code
@@ -88,20 +87,20 @@ class Answers:
 
         Tells whether there was memory.
         """
-        table = selection.ruleset.table
+        table = selection.ruleset.table_for(after - first)
         lines = selection.file.rows
         unmatched = _NO_RULE if selection.chosen else _NO_GROUP
         with cython.nogil:
             for index in range(first, after):
                 row = order[index]
                 size = bounds[row + 1] - bounds[row]
-                number = _matcher.rule_for(_memory.part(urls, bounds[row], size), size, table)
+                number = _matcher.rule_for(_buffers.part(urls, bounds[row], size), size, table)
                 if number == _matcher.NO_MEMORY:
                     return False
                 self.allowed[row] = _matcher.allows(table, number)
                 self.starts[row] = -1
                 if number >= 0:
-                    line = _matcher.row_of(table, number)
+                    line = table.get(number, _table.ROW)
                     self.reasons[row] = _RULE
                     self.lines[row] = lines.number(line)
                     self.starts[row] = body + lines.start(line)
@@ -161,7 +160,6 @@ def decide(
                 after += 1
             selection = _selection.select(file, names[agent], selections)
             selections = [*selections[-_MAX_SHARED:], selection]
-            selection.ruleset.expect_lookups(after - first)
             if not answers.fill(selection, start, raw, bounds, order, first, after):
                 raise MemoryError("no memory for the path of a URL")
 
@@ -265,9 +263,9 @@ def _number_values(
 def _hashed(data: Bytes, start: int, size: int) -> int:
     """Return a hash of a value: of its begin and its end, where most differ that are different."""
     if size <= 2 * _HASHED:
-        return _memory.hashed(data, start, size)
-    begin = _memory.hashed(data, start, _HASHED)
-    end = _memory.hashed(data, start + size - _HASHED, _HASHED)
+        return _buffers.hashed(data, start, size)
+    begin = _buffers.hashed(data, start, _HASHED)
+    end = _buffers.hashed(data, start + size - _HASHED, _HASHED)
     return begin ^ (end >> 1) ^ size
 
 
@@ -319,9 +317,9 @@ def gather(data: Buffer, starts: Longs, ends: Longs, bounds: array[int]) -> byte
         if starts[row] >= 0:
             total += ends[row] - starts[row]
         bounds[row + 1] = total
-    found = _memory.unfilled(total)
+    found = _buffers.unfilled(total)
     if total:
-        _copy(_buffers.address(data), starts, bounds, _memory.room(found))
+        _copy(_buffers.address(data), starts, bounds, _buffers.room(found))
     return found
 
 

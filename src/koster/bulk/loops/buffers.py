@@ -6,6 +6,8 @@ so this is not part of `koster.engine.memory`.
 
 from __future__ import annotations
 
+import sys
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
@@ -19,9 +21,29 @@ if TYPE_CHECKING:
 
 
 def address(data: Buffer) -> Bytes:
-    """Return the bytes of a buffer; see `koster.engine.memory.part`."""
+    """Return the bytes of a buffer; see `part`."""
     found: Bytes = data
     return found
+
+
+def part(data: Bytes, start: int, size: int) -> Bytes:
+    """Return ``size`` bytes from ``start``; C does not copy them."""
+    return bytes(data[start : start + size])
+
+
+def hashed(data: Bytes, start: int, size: int) -> int:
+    """Return a hash of ``size`` bytes; at least 0."""
+    return hash(bytes(data[start : start + size])) & sys.maxsize
+
+
+def unfilled(size: int) -> bytearray:
+    """Return bytes of any value, all of which the caller sets."""
+    return bytearray(size)
+
+
+def room(target: bytearray) -> bytearray:
+    """Return the bytes of a bytearray, for writing."""
+    return target
 
 
 def decompress(

@@ -18,7 +18,8 @@ from ...engine import document as _document
 from ...engine import groups as _groups
 from ...engine import matcher as _matcher
 from ...engine import memory as _memory
-from ...engine import ruleset as _ruleset
+from ...engine import no_cython as cython
+from ...engine import table as _table
 from ...engine import user_agents as _user_agents
 from ...engine.document import MAX_PARSED_BYTES
 from ...engine.rows import Rows
@@ -34,13 +35,10 @@ if TYPE_CHECKING:
     from ...engine.document import Plan
     from ...engine.memory import Bytes
     from ...engine.names import AgentNames
-    from ...engine.ruleset import CompiledTable
+    from ...engine.table import Table
     from .buffers import Buffer, Longs
-
-try:
+elif cython.compiled:
     import cython
-except ImportError:
-    from ...engine import no_cython as cython
 
 _ALLOW = Directive.ALLOW.code
 _DISALLOW = Directive.DISALLOW.code
@@ -103,7 +101,7 @@ class Reader:
         self.groups = Rows(2, 64)
         self.links = Rows(2, 64)
         self.chosen = Rows(2, 64)
-        self.table = _ruleset.new_table(self.plan.forms[0])
+        self.table = _table.new_table(self.plan.forms[0])
         self.heads = _memory.integers(self.tokens + 1)
         self.tails = _memory.integers(self.tokens + 1)
         self.results = _memory.integers(4 * (self.tokens + 1))
@@ -168,7 +166,7 @@ class Reader:
                 for agent in range(self.agent_count):
                     extents[at + agent] = _UNSETTLED
                 continue
-            raw = _memory.part(data, starts[body], size)
+            raw = _buffers.part(data, starts[body], size)
             if not self._read(raw, size):
                 return False
             for agent in range(self.agent_count):
@@ -280,7 +278,7 @@ class Reader:
             extent = self._extent(self.table)
             self.results[at + 2] = extent
             if extent in (_ALL, _SOME):
-                self.results[at + 3] = self.rows.number(_matcher.row_of(self.table, self.closing))
+                self.results[at + 3] = self.rows.number(self.table.get(self.closing, _table.ROW))
         self.sets += 1
         return self.sets - 1
 
@@ -368,7 +366,7 @@ class Reader:
                 return False
         return True
 
-    def _extent(self, rules: CompiledTable) -> int:
+    def _extent(self, rules: Table) -> int:
         """Return how much rules disallow, of which one does; ``closing`` becomes one that does.
 
         Equals the result of `koster.analysis.classify`, which tries the same URLs in the same
@@ -377,20 +375,20 @@ class Reader:
         allows = 0
         longest = 0
         for rule in range(rules.count):
-            longest = max(longest, _matcher.size_of(rules, rule))
+            longest = max(longest, rules.size_of(rule))
             allows += _matcher.allows(rules, rule)
         if longest > _MAX_PATTERN_BYTES:
             return _UNSETTLED
-        self.closing = rules.best_of_all(_START, _START_SIZE)
+        self.closing = _best(rules, _START, _START_SIZE)
         is_open = _matcher.allows(rules, self.closing)
         if is_open:
             return _SOME if self._any_decided(rules, False) else _UNSETTLED
         for rule in range(rules.count):
-            if allows == 0 and rules.matches_all(rule):
+            if allows == 0 and _matches_all(rules, rule):
                 return _ALL
         return _SOME if self._any_decided(rules, True) or self._is_rest_open(rules) else _UNSETTLED
 
-    def _any_decided(self, rules: CompiledTable, allow: bool) -> bool:
+    def _any_decided(self, rules: Table, allow: bool) -> bool:
         """Tell whether a sample URL of some rule is decided as that rule says: ``allow`` or not.
 
         If it is disallowed, ``closing`` becomes the rule that decides. Samples are the pattern with
@@ -407,34 +405,34 @@ class Reader:
                         return True
         return False
 
-    def _is_decided(self, rules: CompiledTable, rule: int, way: int, allow: bool) -> bool:
+    def _is_decided(self, rules: Table, rule: int, way: int, allow: bool) -> bool:
         """Tell whether a sample URL of a rule is allowed, or disallowed."""
-        if way == 1 and rules.is_anchored(rule):
+        if way == 1 and rules.get(rule, _table.FLAGS) & _table.ANCHORED:
             return False
         size = self._write_sample(rules, rule, way)
         if size == 0:
             return False
-        number = rules.best_of_all(self.path, size)
+        number = _best(rules, self.path, size)
         if _matcher.allows(rules, number) != allow:
             return False
         if not allow:
             self.closing = number
         return True
 
-    def _is_rest_open(self, rules: CompiledTable) -> bool:
+    def _is_rest_open(self, rules: Table) -> bool:
         """Tell whether no rule matches a sample URL."""
-        return rules.best_of_all(_REST, _REST_SIZE) == _matcher.UNMATCHED
+        return _best(rules, _REST, _REST_SIZE) == _matcher.UNMATCHED
 
-    def _write_sample(self, rules: CompiledTable, rule: int, way: int) -> int:
+    def _write_sample(self, rules: Table, rule: int, way: int) -> int:
         """Write a sample path and return its size; 0 if it is invalid, or that of /robots.txt."""
-        start = _matcher.start_of(rules, rule)
-        end = start + _matcher.size_of(rules, rule)
+        start = rules.get(rule, _table.START)
+        end = start + rules.size_of(rule)
         size = 0
-        if start == end or rules.byte(start) == _STAR:
+        if start == end or rules.text[start] == _STAR:
             self.path[0] = _SLASH
             size = 1
         for at in range(start, end):
-            byte = rules.byte(at)
+            byte = rules.text[at]
             if byte != _STAR:
                 self.path[size] = byte
                 size += 1
@@ -445,6 +443,19 @@ class Reader:
             _memory.copy(self.path, size, _FILLER, 0, _FILLER_SIZE)
             size += _FILLER_SIZE
         return 0 if self.path[0] != _SLASH or _is_exempt(self.path, size) else size
+
+
+def _best(rules: Table, path: Bytes, size: int) -> int:
+    """Return the best rule that matches a canonical path, or `matcher.UNMATCHED`."""
+    return _matcher.best_by_scan(rules, path, 0, size)
+
+
+def _matches_all(rules: Table, rule: int) -> bool:
+    """Tell whether a rule matches every path, without wildcards."""
+    if rules.get(rule, _table.FLAGS) & ~_table.ALLOWS:
+        return False
+    size = rules.size_of(rule)
+    return size == 0 or (size == 1 and rules.text[rules.get(rule, _table.START)] == _SLASH)
 
 
 def _is_exempt(path: Bytes, size: int) -> bool:

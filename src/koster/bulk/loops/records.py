@@ -9,17 +9,15 @@ reader agrees on it; `scan` leaves all other records to a reader of whole record
 from __future__ import annotations
 
 from ...engine import memory as _memory
+from ...engine import no_cython as cython
 from . import buffers as _buffers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...engine.memory import Bytes
     from .buffers import Buffer, Longs
-
-try:
+elif cython.compiled:
     import cython
-except ImportError:
-    from ...engine import no_cython as cython
 
 _TAB, _LINE_END, _RETURN, _SPACE, _HYPHEN, _DOT = 9, 10, 13, 32, 45, 46
 _ZERO, _NINE, _COLON, _SEMICOLON, _ZULU = 48, 57, 58, 59, 90
@@ -131,9 +129,9 @@ def decompress_members(
     see `buffers.decompress`.
     """
     size = places[len(places) - 1] + spare
-    found = _memory.unfilled(size)
+    found = _buffers.unfilled(size)
     raw = _buffers.address(data)
-    target = _memory.room(found)
+    target = _buffers.room(found)
     with cython.nogil:
         is_whole = _decompress_all(decompress, decompressor, raw, bounds, target, places, size)
     return found if is_whole else None
@@ -249,6 +247,7 @@ class Scanner:
                 return
             at += size
 
+    @cython.locals(odd="unsigned char")
     def _keep_value(self, data: Bytes, field: int, start: int, end: int) -> None:
         """Keep a value without the space around it; a repeated or odd one makes it irregular."""
         while start < end and _is_white(data[start]):
@@ -273,6 +272,7 @@ class Scanner:
             return _memory.same(data, start, _REQUEST, 0, size)
         return size == 8 and _memory.same(data, start, _METADATA, 0, size)
 
+    @cython.locals(is_coded="bint")
     def _read_response(self, data: Bytes, start: int, end: int, table: Longs, at: int) -> int:
         """Fill in a row, and return the HTTP status; 0 if the record is irregular."""
         status = _status(data, start) if end - start > 16 and self._is_response(data) else 0
@@ -357,6 +357,7 @@ def _is_http(data: Bytes, start: int, size: int) -> bool:
     return size == _HTTP_MEDIA_SIZE or data[start + _HTTP_MEDIA_SIZE] == _SEMICOLON
 
 
+@cython.locals(is_digit="bint")
 def _is_moment(data: Bytes, start: int, size: int) -> bool:
     """Tell whether a date is as in ``2026-11-01T00:00:00Z``, or in microseconds."""
     if size not in (_SHAPE_SIZE + 1, _SHAPE_SIZE + 8) or data[start + size - 1] != _ZULU:
@@ -374,6 +375,7 @@ def _is_moment(data: Bytes, start: int, size: int) -> bool:
     return data[start + _SHAPE_SIZE] == _DOT and _number(data, start + _SHAPE_SIZE + 1, 6) >= 0
 
 
+@cython.locals(at="int", byte="int")
 def _origin_size(data: Bytes, start: int, size: int) -> int:
     """Return the size of the origin of a URL as in ``https://example.com/robots.txt``, or 0.
 
@@ -399,6 +401,7 @@ def _origin_size(data: Bytes, start: int, size: int) -> int:
     return after if dots and label < after else 0
 
 
+@cython.locals(odd="unsigned char", text="unsigned char", control="unsigned char")
 def _is_plain(data: Bytes, start: int, end: int) -> bool:
     """Tell whether a body is ASCII text without control characters, and no HTML page.
 
