@@ -3,7 +3,6 @@ from koster.engine.selection cimport Selection
 from koster._urls cimport is_read_as_written
 from koster.robots cimport RobotsTxt, Rules
 
-
 cpdef Rules rules_for_question(RobotsTxt robots, object url, object agent)
 cpdef Rules rules_for_data(RobotsTxt robots, object agent)
 cpdef bint allowed_for_data(RobotsTxt robots, object url, object agent) except -1

@@ -3,9 +3,7 @@ from koster.engine.document cimport File, Plan
 from koster.engine.selection cimport Selection
 from koster.engine.table cimport Table
 
-
 cdef RobotsTxt _parse(object body, object dialect)
-
 
 cdef class RobotsTxt:
     cdef File _file
@@ -16,11 +14,9 @@ cdef class RobotsTxt:
 
     cdef Rules _rules_for(self, object agent, object url)
 
-
 cdef object _values_in(File file, object rows)
 cdef Rules _prepare(File file, object agent, dict prepared)
 cdef int _discard_least_recent(dict prepared) except -1
-
 
 cdef class Rules:
     cdef Table _table

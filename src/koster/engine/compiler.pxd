@@ -1,28 +1,26 @@
 from koster.engine cimport canonical as _canonical, memory as _memory, matcher as _matcher, table as _table, trie as _trie, wildcards as _wildcards
 from koster.engine.rows cimport Rows
 from koster.engine.table cimport Form, Table
+from koster.engine.memory cimport bytes_t
 
 cdef int _ALLOW, _DISALLOW, _WILDCARDS, _SHELL, _FIRST, _LONGEST
 cdef int _STAR, _DOLLAR, _SLASH, _BAND, _MANY, _ELEMENTS
 cdef bytes _INDEX_TABLE
-cdef const unsigned char* INDEX_PAGE
+cdef bytes_t INDEX_PAGE
 cdef Py_ssize_t INDEX_SIZE
 
 cdef Table compiled(Form form, bytes data, Rows rows, Rows groups, list chosen)
 cdef bint replace_groups(
-    Table table, const unsigned char* data, Rows rows, Rows groups, const int* chosen, int first,
-    int after
+    Table table, bytes_t data, Rows rows, Rows groups, const int* chosen, int first, int after
 ) noexcept nogil
 cdef bint _reserve(Table table, Py_ssize_t count, Py_ssize_t size) noexcept nogil
-cdef bint _is_rewritten(Form form, const unsigned char* data, Rows rows, int row) noexcept
+cdef bint _is_rewritten(Form form, bytes_t data, Rows rows, int row) noexcept
 cdef int _add_mixed(
     Table table, bytes data, Rows rows, Rows groups, list chosen, dict others
 ) except -1
-cdef void _add_group(
-    Table table, const unsigned char* data, Rows rows, int first, int after
-) noexcept nogil
+cdef void _add_group(Table table, bytes_t data, Rows rows, int first, int after) noexcept nogil
 cdef void _add(
-    Table table, const unsigned char* data, int start, int end, int length, bint allow, int row
+    Table table, bytes_t data, int start, int end, int length, bint allow, int row
 ) noexcept nogil
 cdef void _add_directory(Table table, int at, int stop, int row) noexcept nogil
 cdef void _add_pattern(Table table, int at, int stop, int length, bint allow, int row) noexcept nogil

@@ -9,7 +9,6 @@ cdef int _USER_AGENT, _ALLOW, _DISALLOW, _RETURN, _LINE_FEED
 cdef Py_ssize_t _MIN_SELECTIONS, _MAX_SEARCHED_ROWS
 cdef Plan _default_plan
 
-
 @cython.final
 cdef class Plan:
     cdef object dialect
@@ -19,14 +18,11 @@ cdef class Plan:
     cdef int names
     cdef bint merges
     cdef object choose
-    cdef list forms
-    cdef list majors
-
+    cdef list forms, majors
 
 cdef Plan plan_for(object dialect)
 cdef bytes bytes_of(object body)
 cdef File read(bytes data, Plan plan)
-
 
 # A file cannot be part of a reference cycle: it needs no garbage collector.
 @cython.final
@@ -35,12 +31,8 @@ cdef File read(bytes data, Plan plan)
 cdef class File:
     cdef Plan plan
     cdef bytes data
-    cdef Rows rows
-    cdef Rows groups
-    cdef Rows applicable
-    cdef dict version_rows
-    cdef dict groups_by_name
-    cdef dict large_objects
+    cdef Rows rows, groups, applicable
+    cdef dict version_rows, groups_by_name, large_objects
     cdef Py_ssize_t selections
 
     cdef int fill(self, bytes data, Plan plan) except -1
@@ -74,8 +66,5 @@ cdef class File:
     cdef list entries(self, object rows)
     cdef tuple lines(self)
 
-
 cdef tuple _rules_between(File file, int first, int after)
-cdef object _line(
-    bytes text, int code, int number, int start, int end, int skipped, dict keys
-)
+cdef object _line(bytes text, int code, int number, int start, int end, int skipped, dict keys)

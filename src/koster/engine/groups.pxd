@@ -4,12 +4,10 @@ from koster.engine.rows cimport Rows
 
 cdef int _USER_AGENT, _ALLOW, _DISALLOW, _ROBOT_VERSION
 
-
 @cython.final
 cdef class Grouping:
     cdef unsigned int closing
     cdef bint needs_rules, needs_directives, orphans
-
 
 cdef void delimit(Rows rows, Grouping grouping, Rows groups) noexcept nogil
 cdef void _end(Rows rows, Grouping grouping, int first, int after, Rows groups) noexcept nogil

@@ -3,7 +3,6 @@ from koster.engine cimport memory as _memory
 
 cdef int CODES
 
-
 @cython.final
 @cython.freelist(32)
 cdef class Rows:

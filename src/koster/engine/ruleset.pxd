@@ -5,7 +5,6 @@ from koster.engine.table cimport Table
 cdef int _CANONICAL, _WILDCARDS, _SHELL
 cdef int MAX_RULES_WITHOUT_INDEX, _LOOKUPS_BEFORE_INDEX, _LARGE, _LOOKUPS_IF_LARGE
 
-
 @cython.final
 @cython.no_gc
 @cython.freelist(16)
@@ -18,6 +17,5 @@ cdef class Ruleset:
     cdef bytes path_of(self, bytes url)
     cdef Table table_for(self, Py_ssize_t lookups)
     cdef int number_for(self, object url) except -100
-
 
 cdef Py_ssize_t pattern_bytes(bytes pattern) except -1

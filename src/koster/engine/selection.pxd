@@ -11,7 +11,6 @@ cpdef bytes encoded(str text)
 cdef Selection select(File file, tuple agents, list others)
 cdef Py_ssize_t first_named(File file, tuple agents) except -2
 
-
 @cython.final
 @cython.freelist(16)
 cdef class Selection:

@@ -1,11 +1,11 @@
 cimport cython
 from koster.engine cimport memory as _memory
 from koster.engine.trie cimport Trie
+from koster.engine.memory cimport bytes_t
 
 cdef int RULE, ROW, START, END, LITERAL, FLAGS, RANK
 cdef int ALLOWS, ANCHORED, WILD, GLOB, SPECIAL, REPEATED
 cdef int _STAR, _KEY_SIZE, _RULE_SIZE
-
 
 @cython.final
 cdef class Form:
@@ -13,7 +13,6 @@ cdef class Form:
     cdef bytes rewritten
     cdef int url_path, escapes, patterns, choice, empty_rules
     cdef bint unless_allows, exempt, index_pages
-
 
 # A table cannot be part of a reference cycle: it needs no garbage collector.
 @cython.final
@@ -38,16 +37,11 @@ cdef class Table:
     ) noexcept nogil
     cdef void shrink(self) noexcept nogil
     cdef Py_ssize_t allocated(self) except -1
-    cdef unsigned long long _key(
-        self, int start, int end, int literal, int flags
-    ) noexcept nogil
+    cdef unsigned long long _key(self, int start, int end, int literal, int flags) noexcept nogil
     cdef int get(self, int rule, int field) noexcept nogil
     cdef int size_of(self, int rule) noexcept nogil
     cdef Trie make_index(self)
     cdef Table indexed(self)
 
-
 cdef Table new_table(Form form)
-cdef unsigned long long pairs_in(
-    const unsigned char* text, Py_ssize_t start, Py_ssize_t end
-) noexcept nogil
+cdef unsigned long long pairs_in(bytes_t text, Py_ssize_t start, Py_ssize_t end) noexcept nogil

@@ -5,10 +5,10 @@ from koster.engine.document cimport File, Plan
 from koster.engine.table cimport Table
 from koster.engine.rows cimport Rows
 from koster.engine.selection cimport Selection
+from koster.engine.memory cimport bytes_t
 
 cdef int _ALLOW, _DISALLOW, _RULE, _NO_RULE, _NO_GROUP, _ROBOTS_TXT, _URL_TOO_LONG, _MAX_PROBES
 cdef int _HASHED
-
 
 @cython.final
 cdef class Answers:
@@ -17,10 +17,9 @@ cdef class Answers:
     cdef long long[::1] starts, sizes
 
     cdef bint fill(
-        self, Selection selection, Py_ssize_t body, const unsigned char* urls, const long long[::1] bounds,
+        self, Selection selection, Py_ssize_t body, bytes_t urls, const long long[::1] bounds,
         const long long[::1] order, Py_ssize_t first, Py_ssize_t after
     ) except -1
-
 
 cpdef object decide(
     object dialect, const unsigned char[::1] data, const long long[::1] starts,
@@ -34,15 +33,13 @@ cpdef Py_ssize_t distinct(
     int[::1] numbers, long long[::1] firsts
 ) except -1
 cdef Py_ssize_t _number_values(
-    const unsigned char* data, const long long[::1] starts, const long long[::1] ends,
-    int[::1] numbers, long long[::1] firsts, int* slots, Py_ssize_t mask
+    bytes_t data, const long long[::1] starts, const long long[::1] ends, int[::1] numbers,
+    long long[::1] firsts, int* slots, Py_ssize_t mask
 ) noexcept nogil
-cdef Py_ssize_t _hashed(
-    const unsigned char* data, Py_ssize_t start, Py_ssize_t size
-) noexcept nogil
+cdef Py_ssize_t _hashed(bytes_t data, Py_ssize_t start, Py_ssize_t size) noexcept nogil
 cdef bint _is_value(
-    const unsigned char* data, const long long[::1] starts, const long long[::1] ends,
-    Py_ssize_t index, Py_ssize_t start, Py_ssize_t size
+    bytes_t data, const long long[::1] starts, const long long[::1] ends, Py_ssize_t index,
+    Py_ssize_t start, Py_ssize_t size
 ) noexcept nogil
 cpdef bint is_sorted(const int[::1] numbers) noexcept
 cpdef bint count_up(const int[::1] numbers) noexcept
@@ -54,6 +51,5 @@ cpdef bytearray gather(
     long long[::1] bounds
 )
 cdef int _copy(
-    const unsigned char* data, const long long[::1] starts, long long[::1] bounds,
-    unsigned char* target
+    bytes_t data, const long long[::1] starts, long long[::1] bounds, unsigned char* target
 ) except -1

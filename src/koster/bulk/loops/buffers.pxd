@@ -35,35 +35,28 @@ cdef extern from *:
     """
     Py_ssize_t koster_hashed(const unsigned char* data, Py_ssize_t size) noexcept nogil
 
-
 cdef inline Py_ssize_t hashed(
     const unsigned char* data, Py_ssize_t start, Py_ssize_t size
 ) noexcept nogil:
     return koster_hashed(data + start, size)
-
 
 cdef inline const unsigned char* part(
     const unsigned char* data, Py_ssize_t start, Py_ssize_t size
 ) noexcept nogil:
     return data + start
 
-
 cdef inline bytearray unfilled(Py_ssize_t size):
     return PyByteArray_FromStringAndSize(NULL, size)
-
 
 cdef inline unsigned char* room(bytearray target) noexcept:
     return <unsigned char*> PyByteArray_AS_STRING(target)
 
-
 cdef inline const unsigned char* address(const unsigned char[::1] data) noexcept nogil:
     return &data[0] if data.shape[0] > 0 else NULL
-
 
 ctypedef int (*decompress_t)(
     void*, const void*, size_t, void*, size_t, size_t*, size_t*
 ) noexcept nogil
-
 
 cdef inline bint decompress(
     Py_ssize_t function, Py_ssize_t decompressor,

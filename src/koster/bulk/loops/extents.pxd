@@ -5,18 +5,15 @@ from koster.engine.document cimport Plan
 from koster.engine.names cimport AgentNames
 from koster.engine.table cimport Table
 from koster.engine.rows cimport Rows
+from koster.engine.memory cimport bytes_t
 
 cdef int _ALLOW, _DISALLOW, _USER_AGENT, _LETTERS, _SLASH, _STAR, _DOLLAR, _PERCENT
 cdef int _MAX_COMPARISONS, _MAX_PATTERN_BYTES, _MAX_REUSED_ROWS
 cdef bytes _EXEMPT_TABLE, _START_TABLE, _FILLER_TABLE, _REST_TABLE
-cdef const unsigned char* _EXEMPT
-cdef const unsigned char* _START
-cdef const unsigned char* _FILLER
-cdef const unsigned char* _REST
+cdef bytes_t _EXEMPT, _START, _FILLER, _REST
 cdef int _EXEMPT_SIZE, _START_SIZE, _FILLER_SIZE, _REST_SIZE
 cdef Py_ssize_t MAX_PARSED_BYTES
 cdef int _ALL, _SOME, _NONE, _UNSETTLED
-
 
 @cython.final
 cdef class Reader:
@@ -34,30 +31,22 @@ cdef class Reader:
     cdef unsigned char* has_byte
 
     cpdef object classify(
-        self, const unsigned char[::1] data, const long long[::1] starts,
-        const long long[::1] ends, unsigned char[::1] written, unsigned char[::1] extents,
-        int[::1] lines
+        self, const unsigned char[::1] data, const long long[::1] starts, const long long[::1] ends,
+        unsigned char[::1] written, unsigned char[::1] extents, int[::1] lines
     )
     cdef bint _classify_all(
-        self, const unsigned char* data, const long long[::1] starts,
-        const long long[::1] ends, unsigned char[::1] written, unsigned char[::1] extents,
-        int[::1] lines
+        self, bytes_t data, const long long[::1] starts, const long long[::1] ends,
+        unsigned char[::1] written, unsigned char[::1] extents, int[::1] lines
     ) noexcept nogil
     cdef int _named_token(self, int agent) noexcept nogil
-    cdef bint _read(self, const unsigned char* data, Py_ssize_t size) noexcept nogil
-    cdef void _collect_names(self, const unsigned char* data, int group) noexcept nogil
+    cdef bint _read(self, bytes_t data, Py_ssize_t size) noexcept nogil
+    cdef void _collect_names(self, bytes_t data, int group) noexcept nogil
     cdef void _link(self, int token, int group) noexcept nogil
-    cdef int _result(self, const unsigned char* data, int token) noexcept nogil
+    cdef int _result(self, bytes_t data, int token) noexcept nogil
     cdef int _first_disallow(self, int first) noexcept nogil
-    cdef bint _is_only_match(
-        self, const unsigned char* data, int row, int first
-    ) noexcept nogil
-    cdef int _write_plain_sample(
-        self, const unsigned char* data, int start, int end
-    ) noexcept nogil
-    cdef bint _diverges(
-        self, const unsigned char* data, int start, int end, int size
-    ) noexcept nogil
+    cdef bint _is_only_match(self, bytes_t data, int row, int first) noexcept nogil
+    cdef int _write_plain_sample(self, bytes_t data, int start, int end) noexcept nogil
+    cdef bint _diverges(self, bytes_t data, int start, int end, int size) noexcept nogil
     cdef bint _has_groups(self, int number, int first) noexcept nogil
     cdef int _extent(self, Table rules) noexcept nogil
     cdef bint _any_decided(self, Table rules, bint allow) noexcept nogil
@@ -65,7 +54,6 @@ cdef class Reader:
     cdef bint _is_rest_open(self, Table rules) noexcept nogil
     cdef int _write_sample(self, Table rules, int rule, int way) noexcept nogil
 
-
-cdef int _best(Table rules, const unsigned char* path, Py_ssize_t size) noexcept nogil
+cdef int _best(Table rules, bytes_t path, Py_ssize_t size) noexcept nogil
 cdef bint _matches_all(Table rules, int rule) noexcept nogil
-cdef bint _is_exempt(const unsigned char* path, Py_ssize_t size) noexcept nogil
+cdef bint _is_exempt(bytes_t path, Py_ssize_t size) noexcept nogil

@@ -1,6 +1,7 @@
 cimport cython
 from koster.bulk.loops cimport buffers as _buffers
 from koster.engine cimport memory as _memory
+from koster.engine.memory cimport bytes_t
 
 cdef int _TAB, _LINE_END, _RETURN, _SPACE, _HYPHEN, _DOT, _ZERO, _NINE, _COLON, _SEMICOLON, _ZULU
 cdef int _NUMBER, _STATUS, _URL, _ORIGIN_SIZE, _DATE, _TYPE, _LOCATION, _BODY, _BODY_SIZE
@@ -10,37 +11,21 @@ cdef int _HTTP_TYPE, _HTTP_LOCATION, _CONTENT_CODING, _TRANSFER_CODING, _FIELDS
 cdef bytes _NAME_TABLE, _NAME_SIZE_TABLE, _VERSION_TABLE, _RECORD_END_TABLE, _RESPONSE_TABLE
 cdef bytes _REQUEST_TABLE, _METADATA_TABLE, _HTTP_MEDIA_TABLE, _HTTP_TABLE, _SCHEME_TABLE
 cdef bytes _FILE_TABLE, _MOMENT_TABLE, _GZIP_TABLE
-cdef const unsigned char* _NAME_BYTES
-cdef const unsigned char* _NAME_SIZES
-cdef const unsigned char* _VERSION
-cdef const unsigned char* _RECORD_END
-cdef const unsigned char* _RESPONSE
-cdef const unsigned char* _REQUEST
-cdef const unsigned char* _METADATA
-cdef const unsigned char* _HTTP_MEDIA
-cdef const unsigned char* _HTTP
-cdef const unsigned char* _SCHEME
-cdef const unsigned char* _FILE
-cdef const unsigned char* _SHAPE
-cdef const unsigned char* _GZIP
+cdef bytes_t _NAME_BYTES, _NAME_SIZES, _VERSION, _RECORD_END, _RESPONSE, _REQUEST, _METADATA
+cdef bytes_t _HTTP_MEDIA, _HTTP, _SCHEME, _FILE, _SHAPE, _GZIP
 cdef int _HEADER_SIZE, _HTTP_MEDIA_SIZE, _FILE_SIZE, _SHAPE_SIZE, _MAX_LINE, _MAX_DIGITS
 
-
 cpdef Py_ssize_t find_members(const unsigned char[::1] data, long long[::1] starts)
-cdef Py_ssize_t _find_all(
-    const unsigned char* data, Py_ssize_t size, long long[::1] starts
-) noexcept nogil
-cdef bint _is_member(const unsigned char* data, Py_ssize_t at) noexcept nogil
+cdef Py_ssize_t _find_all(bytes_t data, Py_ssize_t size, long long[::1] starts) noexcept nogil
+cdef bint _is_member(bytes_t data, Py_ssize_t at) noexcept nogil
 cpdef object decompress_members(
     Py_ssize_t decompress, Py_ssize_t decompressor, const unsigned char[::1] data,
     const long long[::1] bounds, const long long[::1] places, Py_ssize_t spare
 )
 cdef bint _decompress_all(
-    Py_ssize_t decompress, Py_ssize_t decompressor, const unsigned char* data,
-    const long long[::1] bounds, unsigned char* target, const long long[::1] places,
-    Py_ssize_t room
+    Py_ssize_t decompress, Py_ssize_t decompressor, bytes_t data, const long long[::1] bounds,
+    unsigned char* target, const long long[::1] places, Py_ssize_t room
 ) noexcept nogil
-
 
 @cython.final
 cdef class Scanner:
@@ -51,37 +36,32 @@ cdef class Scanner:
         self, const unsigned char[::1] data, const long long[::1] bounds, long long[::1] table
     )
     cdef Py_ssize_t _scan_all(
-        self, const unsigned char* data, const long long[::1] bounds, long long[::1] table
+        self, bytes_t data, const long long[::1] bounds, long long[::1] table
     ) noexcept nogil
     cdef Py_ssize_t _read_record(
-        self, const unsigned char* data, Py_ssize_t start, Py_ssize_t end
+        self, bytes_t data, Py_ssize_t start, Py_ssize_t end
     ) noexcept nogil
     cdef Py_ssize_t _read_fields(
-        self, const unsigned char* data, Py_ssize_t start, Py_ssize_t end, int first, int after
+        self, bytes_t data, Py_ssize_t start, Py_ssize_t end, int first, int after
     ) noexcept nogil
     cdef void _keep_field(
-        self, const unsigned char* data, Py_ssize_t start, Py_ssize_t colon, Py_ssize_t end,
-        int first, int after
+        self, bytes_t data, Py_ssize_t start, Py_ssize_t colon, Py_ssize_t end, int first, int after
     ) noexcept nogil
     cdef void _keep_value(
-        self, const unsigned char* data, int field, Py_ssize_t start, Py_ssize_t end
+        self, bytes_t data, int field, Py_ssize_t start, Py_ssize_t end
     ) noexcept nogil
-    cdef bint _is_skipped(self, const unsigned char* data) noexcept nogil
+    cdef bint _is_skipped(self, bytes_t data) noexcept nogil
     cdef int _read_response(
-        self, const unsigned char* data, Py_ssize_t start, Py_ssize_t end, long long[::1] table,
-        Py_ssize_t at
+        self, bytes_t data, Py_ssize_t start, Py_ssize_t end, long long[::1] table, Py_ssize_t at
     ) noexcept nogil
     cdef void _fill(self, long long[::1] table, Py_ssize_t at, int field) noexcept nogil
-    cdef bint _is_response(self, const unsigned char* data) noexcept nogil
-
+    cdef bint _is_response(self, bytes_t data) noexcept nogil
 
 cdef bint _is_white(int byte) noexcept nogil
-cdef bint _is_name(
-    const unsigned char* data, Py_ssize_t start, int at, int size
-) noexcept nogil
-cdef int _number(const unsigned char* data, Py_ssize_t start, int size) noexcept nogil
-cdef int _status(const unsigned char* data, Py_ssize_t start) noexcept nogil
-cdef bint _is_http(const unsigned char* data, Py_ssize_t start, int size) noexcept nogil
-cdef bint _is_moment(const unsigned char* data, Py_ssize_t start, int size) noexcept nogil
-cdef int _origin_size(const unsigned char* data, Py_ssize_t start, int size) noexcept nogil
-cdef bint _is_plain(const unsigned char* data, Py_ssize_t start, Py_ssize_t end) noexcept nogil
+cdef bint _is_name(bytes_t data, Py_ssize_t start, int at, int size) noexcept nogil
+cdef int _number(bytes_t data, Py_ssize_t start, int size) noexcept nogil
+cdef int _status(bytes_t data, Py_ssize_t start) noexcept nogil
+cdef bint _is_http(bytes_t data, Py_ssize_t start, int size) noexcept nogil
+cdef bint _is_moment(bytes_t data, Py_ssize_t start, int size) noexcept nogil
+cdef int _origin_size(bytes_t data, Py_ssize_t start, int size) noexcept nogil
+cdef bint _is_plain(bytes_t data, Py_ssize_t start, Py_ssize_t end) noexcept nogil
