@@ -99,7 +99,7 @@ def test_junk_changes_no_decision(
     assert (before.rule and str(before.rule)) == (after.rule and str(after.rule))
 
 
-@pytest.mark.parametrize("others", ["/{}/a*x", "/a/b/{}/*x"], ids=["buckets", "trie"])
+@pytest.mark.parametrize("others", ["/{}/a*x", "/a/b/{}/*x"], ids=["apart", "alike"])
 @given(
     rules=st.lists(st.tuples(st.booleans(), strategies.patterns), min_size=1, max_size=8),
     paths=st.lists(strategies.paths, min_size=1, max_size=4),

@@ -7,6 +7,7 @@ from ..model import Directive
 from . import canonical as _canonical
 from . import matcher as _matcher
 from . import memory as _memory
+from . import no_cython as cython
 from . import table as _table
 from . import trie as _trie
 from . import wildcards as _wildcards
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from .memory import Bytes, Integers
     from .rows import Rows
     from .table import Form, Table
+elif cython.compiled:
+    import cython
 
 _ALLOW = Directive.ALLOW.code
 _DISALLOW = Directive.DISALLOW.code
@@ -28,7 +31,7 @@ _STAR = 42
 _DOLLAR = 36
 _SLASH = 47
 
-#: Beyond this weight, it is computed exactly, which takes as long as packing. Up to it, paths of
+#: Beyond this weight, it is computed exactly, which takes as long as an index. Up to it, paths of
 #: 8 KiB are decided, and most servers accept no longer ones; no real file is beyond it.
 _MANY = _matcher.MAX_SEARCHED >> 13
 #: The elements of a shell pattern that take as long as a search.
@@ -44,6 +47,7 @@ INDEX_PAGE = _INDEX_TABLE
 INDEX_SIZE = len(_INDEX_TABLE)
 
 
+@cython.locals(group="int")
 def compiled(form: Form, data: bytes, rows: Rows, groups: Rows, chosen: list[int]) -> Table:
     """Return the table of the rules of the chosen groups, in file order.
 
@@ -129,6 +133,7 @@ def _is_rewritten(form: Form, data: Bytes, rows: Rows, row: int) -> bool:
     return False
 
 
+@cython.locals(group="int")
 def _add_mixed(
     table: Table,
     data: bytes,

@@ -255,6 +255,7 @@ class File:
                     has_settings = True
         return found
 
+    @cython.locals(count="Py_ssize_t")
     def count_agents(self) -> int:
         """Return the number of the User-agent lines of all groups."""
         count = 0

@@ -164,6 +164,7 @@ def decide(
                 raise MemoryError("no memory for the path of a URL")
 
 
+@cython.locals(orphans="int")
 def survey(
     body: bytes, dialect: Dialect
 ) -> tuple[list[int], list[tuple[int, bytes, int, int]], list[bytes], int, int, int]:
