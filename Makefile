@@ -54,7 +54,7 @@ run: $(VENV)/compiled
 	@$(BIN)/python examples/run.py
 
 # What runs differently as plain Python; make nightly runs all tests so.
-PLAIN := tests/engine tests/bulk/test_kernel.py tests/bulk/test_members.py tests/bulk/test_scanned.py \
+PLAIN := tests/engine tests/bulk/test_kernel.py tests/bulk/test_distinct.py tests/bulk/test_members.py tests/bulk/test_scanned.py \
   tests/compat/test_differential.py tests/compat/test_interfaces.py tests/decisions tests/threads \
   tests/test_robots.py tests/test_entrances.py tests/test_misuse.py src/koster/robots.py
 
@@ -135,7 +135,7 @@ sanitize: $(VENV)/fuzz
 # Without real files and random examples: what they reach may change. The tests left out take long,
 # and reach nothing that others do not.
 COVERING := tests/engine tests/analysis tests/lint tests/crawlers tests/sitemaps tests/test_*.py \
-  tests/bulk/test_kernel.py tests/bulk/test_members.py tests/bulk/test_scanned.py src/koster
+  tests/bulk/test_kernel.py tests/bulk/test_distinct.py tests/bulk/test_members.py tests/bulk/test_scanned.py src/koster
 SLOW := limits or pickling or opposites or same_verdicts or is_fast or odd_strings
 coverage: $(VENV)/coverage
 	@mkdir -p build

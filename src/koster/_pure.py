@@ -30,8 +30,8 @@ HOT = (
 SHARED = "engine._cython"
 
 _HOME = os.path.dirname(__file__)
-#: The folders of hot modules, by the names of their packages: none is deeper.
-_FOLDERS = tuple(sorted({name.rpartition(".")[0] for name in HOT}))
+#: The packages of hot modules.
+_PACKAGES = tuple(sorted({name.rpartition(".")[0] for name in HOT}))
 
 
 class _SourceFinder:
@@ -74,7 +74,7 @@ def outdated() -> str:
     in_checkout = os.path.exists(os.path.join(_HOME, os.pardir, os.pardir, "setup.py"))
     if not in_checkout or _SourceFinder in sys.meta_path:
         return ""
-    files = [entry for folder in _FOLDERS for entry in _entries(folder)]
+    files = [entry for package in _PACKAGES for entry in _entries(package)]
     times = {entry.path: entry.stat().st_mtime for entry in files}
     shared = [path for path in times if path.endswith(".pxd")]
     found = []
@@ -89,17 +89,19 @@ def outdated() -> str:
 def _extensions() -> dict[str, os.DirEntry[str]]:
     """Return the files of extensions by the names of their modules."""
     found = {}
-    for folder in _FOLDERS:
-        for entry in _entries(folder):
+    for package in _PACKAGES:
+        for entry in _entries(package):
             stem, dot, suffix = entry.name.partition(".")
-            if dot + suffix in EXTENSION_SUFFIXES:
-                found[f"{folder}.{stem}".lstrip(".")] = entry
+            name = f"{package}.{stem}".lstrip(".")
+            # A checkout may have extensions of modules that are gone.
+            if dot + suffix in EXTENSION_SUFFIXES and (name in HOT or name == SHARED):
+                found[name] = entry
     return found
 
 
-def _entries(folder: str) -> list[os.DirEntry[str]]:
+def _entries(package: str) -> list[os.DirEntry[str]]:
     try:
-        with os.scandir(os.path.join(_HOME, folder)) as entries:
+        with os.scandir(os.path.join(_HOME, *package.split("."))) as entries:
             return list(entries)
     except OSError:
         # In a ZIP archive, no module can be an extension.

@@ -84,6 +84,15 @@ def test_extensions_older_than_their_sources_are_named(package: Path) -> None:
     assert _pure.outdated() == ""
 
 
+def test_extensions_of_modules_that_are_gone_do_not_count(package: Path) -> None:
+    gone = package / f"engine/gone{EXTENSION_SUFFIXES[0]}"
+    gone.touch()
+    os.utime(gone, (500, 500))
+    assert _pure.outdated() == ""
+    _pure.settle()
+    assert sys.meta_path == []
+
+
 def test_all_extensions_read_what_modules_declare(package: Path) -> None:
     os.utime(package / "engine/lexer.pxd", (2000, 2000))
     assert f", and {len(_pure.HOT) - 1} more" in _pure.outdated()

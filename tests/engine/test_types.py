@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support import ROOT
 
 import koster
 from koster import _pure
+from tests.helpers.support import ROOT
 
 #: Functions that compute with objects of Python: once for a dialect or a set of crawlers, for a
 #: User-Agent header, or for an index.

@@ -23,9 +23,8 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT)]
 # The tests with pytest have it; without it is what most users of plain Python have.
 sys.modules["cython"] = None  # type: ignore[assignment]
 
-import reference  # noqa: E402
-
 import koster  # noqa: E402
+from tests.helpers import reference  # noqa: E402
 from tools.suite.source import entries  # noqa: E402
 
 LINES = (
