@@ -192,7 +192,7 @@ def test_of_too_many_rules_some_are_looked_at(monkeypatch: pytest.MonkeyPatch) -
     assert not composed.found_all
     assert 1 < len(composed.left_open) < 9
     monkeypatch.undo()
-    monkeypatch.setattr(_closed, "_MAX_COMPARED", 3)
+    monkeypatch.setattr(_closed, "_MAX_STEPS", 3)
     composed = compose.compose(intentions, keep)
     assert not composed.found_all
     monkeypatch.undo()

@@ -196,8 +196,8 @@ def test_preferences_of_many_agents_are_compared_within_the_budget() -> None:
     signals = ", ".join(f"a{number}=b" for number in range(100))
     text = f"User-agent: a\nUser-agent: b\nContent-Signal: {signals}\nDisallow: /\n"
     robots = koster.parse(text + "User-agent: a\nDisallow: /a\nUser-agent: b\nDisallow: /b\n")
-    assert compare(robots, robots, budget=Budget(compared=4_000)).is_whole
-    assert not compare(robots, robots, budget=Budget(compared=1_000)).is_whole
+    assert compare(robots, robots, budget=Budget(steps=10_000)).is_whole
+    assert not compare(robots, robots, budget=Budget(steps=2_000)).is_whole
 
 
 def test_crawler_matching_two_groups_is_compared() -> None:
@@ -234,7 +234,7 @@ def test_settings_of_many_agents_are_compared_within_the_budget() -> None:
     (change,) = compare(old, new).changes
     assert (len(change.agents), compare(old, new).is_whole) == (20, True)
     # Each of the agents has up to 20 lines in both files.
-    comparison = compare(old, new, budget=Budget(compared=200))
+    comparison = compare(old, new, budget=Budget(steps=400))
     (change,) = comparison.changes
     assert (0 < len(change.agents) < 20, comparison.is_whole) == (True, False)
     assert not comparison.is_proved

@@ -43,7 +43,7 @@ def test_same_as_compares_with_another_file() -> None:
 def test_files_that_differ_too_much_are_not_proved_to_be_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(expectations, "compare", partial(compare, budget=Budget(1, 1, 1)))
+    monkeypatch.setattr(expectations, "compare", partial(compare, budget=Budget(steps=1)))
     before = "User-agent: *\nDisallow: /*a*b\nUser-agent: x\nDisallow: /*c*d\n"
     after = before.replace("*a*b", "*b*a").replace("*c*d", "*d*c")
     assert results('same-as = "old.txt"\n', after, before) == [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 import koster
 from koster import _charsets, formatting
 from koster._contents import is_readable
-from koster.analysis import Budget, redundant_lines
-from koster.analysis._ranked import Ranked
+from koster.analysis import Budget, count_rules, redundant_rules
 from koster.dialects import GOOGLE, RFC9309, Merging
 from koster.diff import compare
 from koster.model import LineKind
@@ -118,12 +117,11 @@ def test_a_large_file_is_refused_before_the_search_for_redundant_rules(
     """Only its first part is searched."""
     searched: list[int] = []
 
-    def redundant(each_ranked: Iterable[Ranked], budget: Budget) -> set[int]:
-        some = list(each_ranked)
-        searched.extend(len(ranked.entries) for ranked in some)
-        return redundant_lines(some, budget)
+    def redundant(*sets: koster.Rules, budget: Budget) -> tuple[koster.Rule, ...]:
+        searched.extend(map(count_rules, sets))
+        return redundant_rules(*sets, budget=budget)
 
-    monkeypatch.setattr(formatting, "redundant_lines", redundant)
+    monkeypatch.setattr(formatting, "redundant_rules", redundant)
     rules = b"".join(b"Disallow: /%d/\n" % number for number in range(1_000))
     body = b"User-agent: *\nDisallow: /1/%b\n" % (b"a" * 100) + rules
     with pytest.raises(formatting.NotTheSame, match="the first 500 KiB, which crawlers read"):

@@ -22,8 +22,7 @@ HOT = (
     *("engine.canonical", "engine.wildcards", "engine.trie", "engine.table", "engine.matcher"),
     *("engine.ruleset", "engine.compiler", "engine.document", "engine.selection"),
     *("bulk.loops.batches", "bulk.loops.extents", "bulk.loops.records"),
-    *("robots", "_asking", "_urls"),
-    *("compat._kept", "analysis._entries", "analysis._index", "analysis._overlaps"),
+    *("robots", "_asking", "_urls", "compat._kept"),
 )
 
 #: The extension with the code that the others share. It has no source of its own.

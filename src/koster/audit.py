@@ -64,9 +64,8 @@ _MAX_PATH = 100
 _USUAL_PAGE = "/some/usual/page"
 #: The number of preferences from which on no more rule sets are looked at.
 _MAX_PREFERENCES = 100_000
-#: Maximum comparisons to find the rules with an effect, of which some are examples: 10,000 rules
-#: that overlap need a quarter of it.
-_COMPARED = 1_000_000
+#: Steps to find the rules with an effect, of which some are examples.
+_MAX_STEPS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,7 +289,7 @@ class _Auditor:
         self._robots = robots
         self._budget = budget
         self._found: dict[tuple[int, ...], _Access] = {}
-        self._likely = Budget(compared=_COMPARED)
+        self._likely = Budget(_MAX_STEPS)
         self._limit = Limit(max_rules_of(robots))
         self._preferences = {(each.line, each.key): each for each in robots.preferences}
         self._seen: set[tuple[int, ...]] = set()

@@ -17,10 +17,9 @@ from .analysis import (
     BudgetSpentError,
     Differences,
     Limit,
-    Rankings,
     count_rules,
     decide_alike,
-    difference_of,
+    difference,
     first_of,
     max_rules_of,
     names_in,
@@ -38,12 +37,10 @@ __all__ = ["EVERYBODY", "MAX_AGENTS", "Change", "Comparison", "Setting", "compar
 
 #: Maximum number of agents to compare; legitimate files name fewer.
 MAX_AGENTS = 5_000
-#: Comparisons of rules that take as long as reading the setting in a line.
-_COMPARISONS_PER_LINE = 4
-#: Rules beside settings that take as long to skip as a comparison of rules.
-_RULES_PER_COMPARISON = 8
-#: Bytes of preferences that take as long to read as a comparison of rules.
-_PREFERENCE_BYTES_PER_COMPARISON = 2
+#: Steps of a budget to read the setting in a line.
+_STEPS_PER_LINE = 8
+#: Rules beside settings that are skipped in a step.
+_RULES_PER_STEP = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +101,6 @@ def compare(
     new: RobotsTxt,
     known: Iterable[str] = (),
     budget: Budget | None = None,
-    rankings: Rankings | None = None,
 ) -> Comparison:
     """Return the differences between two files.
 
@@ -113,10 +109,8 @@ def compare(
         new: The file after.
         known: Agents to compare in addition to those in the files, such as known crawlers.
         budget: The budget, after which the result is *not proved*.
-        rankings: What is known about the file before, from another question about it.
     """
     budget = budget or Budget()
-    rankings = rankings or Rankings()
     classes, is_whole = _classes(old, new, known, budget)
     changes = []
     limit = Limit(max_rules_of(old) + max_rules_of(new))
@@ -126,7 +120,7 @@ def compare(
         if decide_alike(before, after):
             found = Differences(())
         elif limit.allows(count_rules(before) + count_rules(after)):
-            found = difference_of(before, after, budget, rankings)
+            found = difference(before, after, budget)
         else:
             is_whole = False
             continue
@@ -210,10 +204,10 @@ def _group_settings(
     rules: Rules, of_file: Sequence[str], budget: Budget
 ) -> dict[str, tuple[str, ...]]:
     # Reading them takes as long as there are rules beside them.
-    budget.compare(count_rules(rules) // _RULES_PER_COMPARISON)
+    budget.spend(count_rules(rules) // _RULES_PER_STEP)
     _, values = values_of(rules)
-    budget.compare(_COMPARISONS_PER_LINE * values.count)
-    budget.compare(values.preference_bytes // _PREFERENCE_BYTES_PER_COMPARISON)
+    budget.spend(_STEPS_PER_LINE * values.count)
+    budget.spend(values.preference_bytes)
     delay = values.crawl_delay
     return {
         "Crawl-delay": () if delay is None else (f"{delay:g} s",),

@@ -69,8 +69,8 @@ class Result:
 _MAX_URLS = 5
 _MAX_NAMES = 500
 _MAX_TABLES = 20
-#: Comparisons of rules that it takes to find these URLs.
-_MAX_COMPARED = 600_000
+#: Steps to find these URLs.
+_MAX_STEPS = 1_000_000
 
 _KEYS = {"robots", "dialect", "expect", "same-as", "no-dead-rules"}
 #: A group of their own is a change that an owner wants to hear of, so `written` names them.
@@ -266,7 +266,7 @@ def written(robots: RobotsTxt, path: str) -> str:
         lines.append(f"dialect = {json.dumps(robots.dialect.name)}")
     if _check_no_dead_rules(robots).passed:
         lines.append("no-dead-rules = true")
-    budget = Budget(compared=_MAX_COMPARED)
+    budget = Budget(_MAX_STEPS)
     for agents, rules in _groups(robots):
         likely = likely_urls(rules, budget).values()
         lines += [

@@ -19,7 +19,15 @@ from ._asking import file_of
 from ._charsets import MAX_BYTES, bom_charset, complete_lines
 from ._contents import has_readable_line
 from ._lazy import cached_property
-from .analysis import Budget, Limit, Rankings, least_sets, names_in, redundant_lines, rule_sets
+from .analysis import (
+    Budget,
+    Limit,
+    count_different,
+    count_rules,
+    names_in,
+    redundant_rules,
+    rule_sets,
+)
 from .dialects import GOOGLE, RFC9309, RobotsTxtPath
 from .diff import MAX_AGENTS, compare
 from .model import RULES, SPACE, Directive, LineKind
@@ -29,10 +37,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from collections.abc import Set as AbstractSet
 
-    from .analysis import Ranked
     from .dialects import Dialect
     from .model import Line
-    from .robots import RobotsTxt
+    from .robots import RobotsTxt, Rules
 
 T = TypeVar("T")
 
@@ -46,6 +53,8 @@ _MAX_RULES = 40_000
 _REPEATED_PER_RULE = 5
 #: Different rules that are searched for redundant ones in no time.
 _FEW_RULES = 200
+#: Steps to find the redundant rules, and for all proofs: seconds of work.
+_MAX_STEPS = 2_000_000
 
 
 class NotTheSame(Exception):  # noqa: N818 - not an error of the caller
@@ -134,8 +143,7 @@ def minified(
     proof = _Proof(on_disk or body, readings)
     if proof.is_of_large_file:
         _verify_beginning(readings, proof)
-    each_ranked = _different_rules(readings, proof.rankings)
-    redundant = redundant_lines(each_ranked, _budget_of_redundance())
+    redundant = _redundant_lines(_all_sets(readings))
     return _verify_either(proof.verify, _groups_without(readings, redundant))
 
 
@@ -149,10 +157,10 @@ def _verify_beginning(readings: list[RobotsTxt], proof: _Proof) -> None:
     Raises:
         NotTheSame: the first part is not proved to be equivalent.
     """
-    each_ranked = _different_rules(proof.first_part, Rankings())
-    if sum(len(ranked.entries) for ranked in each_ranked) <= _FEW_RULES:
+    sets = _all_sets(proof.first_part)
+    if sum(map(count_different, sets)) <= _FEW_RULES:
         return
-    redundant = redundant_lines(each_ranked, _budget_of_redundance())
+    redundant = _redundant_lines(sets)
     size = 2 * MAX_BYTES
     beginning = [parse(robots.body[:size], robots.dialect) for robots in readings]
     groups = _groups_without(beginning, redundant)
@@ -203,27 +211,25 @@ def _groups_without(readings: list[RobotsTxt], redundant: AbstractSet[int]) -> _
     return groups
 
 
-def _different_rules(readings: list[RobotsTxt], rankings: Rankings) -> list[Ranked]:
-    """Return the rules of each rule set in each dialect, without those that repeat others.
+def _all_sets(readings: list[RobotsTxt]) -> list[Rules]:
+    """Return each rule set in each dialect.
 
     Raises:
         NotTheSame: there are too many rules to tell which are redundant.
     """
-    sets = [rules for robots in readings for _, rules in rule_sets(robots, MAX_AGENTS)]
+    found = [rules for robots in readings for _, rules in rule_sets(robots, MAX_AGENTS)]
     limits = {robots.dialect: Limit(_MAX_RULES) for robots in readings}
-    each_ranked = []
-    for rules in least_sets(sets):
-        ranked = rankings.of(rules)
-        count = len(ranked.entries) + len(ranked.left_out) // _REPEATED_PER_RULE
-        if not limits[rules.dialect].allows(count):
+    for rules in found:
+        different = count_different(rules)
+        repeated = count_rules(rules) - different
+        if not limits[rules.dialect].allows(different + max(0, repeated) // _REPEATED_PER_RULE):
             raise NotTheSame("its user agents have too many rules together")
-        each_ranked.append(ranked)
-    return each_ranked
+    return found
 
 
-def _budget_of_redundance() -> Budget:
-    """Return a budget of some seconds: rules that are not proved to be redundant stay."""
-    return Budget(states=2_000, total=50_000, compared=400_000)
+def _redundant_lines(sets: list[Rules]) -> set[int]:
+    """Return the lines of rules that are redundant; those not proved within the budget stay."""
+    return {rule.line for rule in redundant_rules(*sets, budget=Budget(_MAX_STEPS))}
 
 
 @dataclass(slots=True)
@@ -290,9 +296,8 @@ class _Proof:
     def __init__(self, on_disk: bytes, readings: list[RobotsTxt]) -> None:
         self._on_disk = on_disk
         self._readings = readings
-        self.rankings = Rankings()
-        #: For all dialects and all attempts: no real file needs a quarter of it.
-        self._budget = Budget(compared=1_000_000)
+        #: For all dialects and all attempts.
+        self._budget = Budget(_MAX_STEPS)
 
     @property
     def is_of_large_file(self) -> bool:
@@ -314,7 +319,7 @@ class _Proof:
         # What is proved without exceptions is proved with them, too.
         for robots in sorted(self._readings, key=_has_exceptions):
             new = parse(after, robots.dialect)
-            if not compare(robots, new, budget=self._budget, rankings=self.rankings).is_empty:
+            if not compare(robots, new, budget=self._budget).is_empty:
                 message = f"the new file is not proved to be equivalent in {robots.dialect}"
                 raise NotTheSame(message)
         return after

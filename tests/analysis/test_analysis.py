@@ -22,6 +22,9 @@ from koster.analysis import (
     idle_rules,
     redundant_rules,
 )
+from koster.analysis._examples import Examples
+from koster.analysis._ranking import Ranking
+from koster.analysis.search.urls import with_host_if_ambiguous
 from koster.dialects import DIALECTS, Escapes
 from tests.helpers.support import EVERYTHING
 
@@ -87,7 +90,7 @@ def short_paths() -> tuple[str, ...]:
         for size in range(SIZE)
         for letters in itertools.product(LETTERS, repeat=size)
     )
-    return tuple(analysis._urls.with_host_if_ambiguous(path) for path in paths)
+    return tuple(with_host_if_ambiguous(path) for path in paths)
 
 
 def rules_of(file: str, dialect: str) -> koster.Rules:
@@ -116,13 +119,16 @@ def test_dead_rules_decide_no_short_path(
 @given(rule_sets)
 def test_live_rules_have_a_witness(case: tuple[str, str]) -> None:
     rules = rules_of(*case)
-    reasoner = analysis._questions.Reasoner(analysis._ranked.Ranked(rules), analysis.Budget())  # type: ignore[attr-defined]
-    for entry in reasoner.ranked.in_file_order:
-        url = reasoner.witness(entry)
-        exact = reasoner.shortest_match([entry], reasoner.ranked.ranked_above(entry, entry.literal))
+    ranking = Ranking(rules)
+    examples = Examples(ranking, analysis.Budget())
+    for pattern in (*ranking.numbered, ranking.no_rule):
+        url = examples.decided(pattern)
+        exact = examples.shortest(
+            [pattern], ranking.before(pattern, pattern.literal, examples.budget)
+        )
         assert (url is None) == (exact is None)
         for each in filter(None, (url, exact)):
-            assert reasoner.ranked.deciding(each) is entry
+            assert ranking.deciding(each) is pattern
             assert path_size(exact) <= path_size(each)
 
 
@@ -343,16 +349,6 @@ def test_dialects_that_decide_alike_share_their_differences(dialect: str, file: 
         assert found.get(other, analysis.Differences(())) == alone
 
 
-def test_dialect_that_decides_like_another_is_not_compared_again() -> None:
-    robots = koster.parse("User-agent: *\nDisallow: /a\nAllow: /a/b\n")
-    budgets = []
-    for dialects in ([koster.MK1996], [koster.MK1996, koster.GYM2008, koster.EXTENDED2]):
-        budgets.append(analysis.Budget())
-        assert len(analysis.disagreements(robots, dialects, "*", budgets[-1])) == len(dialects)
-    one, all_of_them = map(vars, budgets)
-    assert one == all_of_them
-
-
 def test_exceeding_the_budget_is_not_proved() -> None:
     """Differences found before the budget ran out are still returned."""
     stars = "".join(
@@ -360,7 +356,7 @@ def test_exceeding_the_budget_is_not_proved() -> None:
     )
     old = rules_of(f"User-agent: *\n{stars}", "RFC9309")
     new = rules_of(f"User-agent: *\n{stars}Disallow: /a*a*b*cc*dd\nDisallow: /new\n", "RFC9309")
-    result = difference(old, new, analysis.Budget(states=2, total=2))
+    result = difference(old, new, analysis.Budget(steps=2_000))
     assert not result.is_proved
     assert not result.are_equal
     assert "/new" in {each.url for each in result.found}

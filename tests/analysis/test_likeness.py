@@ -13,11 +13,7 @@ from collections.abc import Iterator
 import pytest
 
 import koster
-from koster._asking import selection_of
-from koster.analysis import Budget, Differences, Rankings, _pairs, difference, difference_of
-from koster.analysis import _urls as urls
-from koster.analysis._ranked import Ranked
-from koster.analysis._search import BudgetSpentError
+from koster.analysis import Differences, difference
 
 HEAD = "User-agent: *\n"
 PARTS = (
@@ -30,17 +26,17 @@ UNESCAPED = "/?:@!$&'()*+,;="
 DIALECTS = (koster.GOOGLE, koster.GYM2008, koster.MK1996, koster.EXTENDED2)
 
 
-def compared(body: str, dialect: koster.Dialect, budget: Budget | None = None) -> Differences:
+def compared(body: str, dialect: koster.Dialect) -> Differences:
     own, other = (koster.parse(body, each).rules_for("x") for each in (koster.RFC9309, dialect))
-    return difference(own, other, budget)
+    return difference(own, other)
 
 
 @pytest.mark.parametrize(
     "pattern", ["/*a+b", "/*:x", "/*a@b;c(d)!'$,", "/*?a=b&c", "/*a%20b", "/*a*é", "/*Ab", "/*0"]
 )
-def test_patterns_that_are_compared_alike_need_no_search(pattern: str) -> None:
+def test_patterns_that_are_compared_alike_decide_alike(pattern: str) -> None:
     body = f"{HEAD}Disallow: {pattern}\nAllow: /*a/much/longer/pattern*than/that\nAllow: /b\n"
-    assert compared(body, koster.GOOGLE, Budget(states=0)).are_equal
+    assert compared(body, koster.GOOGLE).are_equal
 
 
 def test_written_escape_may_be_in_urls() -> None:
@@ -49,14 +45,14 @@ def test_written_escape_may_be_in_urls() -> None:
 
 
 @pytest.mark.parametrize("end", ["", "$"])
-def test_plain_patterns_in_both_spellings_need_no_search(end: str) -> None:
+def test_plain_patterns_in_both_spellings_decide_alike(end: str) -> None:
     body = f"{HEAD}Disallow: /a:b{end}\nDisallow: /a%3Ab{end}\n"
-    assert compared(body, koster.GOOGLE, Budget(states=0)).are_equal
+    assert compared(body, koster.GOOGLE).are_equal
 
 
 def test_only_one_spelling_of_a_plain_pattern_is_decided_differently() -> None:
     body = f"{HEAD}Disallow: /a:b\nDisallow: /x%3Ay\nDisallow: /x:y\n"
-    found = compared(body, koster.GOOGLE, Budget(states=0))
+    found = compared(body, koster.GOOGLE)
     assert [each.url for each in found.found] == ["/a%3Ab"]
     assert found.is_proved
 
@@ -152,79 +148,3 @@ def test_what_is_proved_holds_for_all_short_urls(dialect: koster.Dialect) -> Non
                 found = tuple(decision.rule and decision.rule.line for decision in (before, after))
                 assert found in lines, (body, url)
     assert proved > 100
-
-
-@pytest.mark.parametrize(
-    ("rules", "once", "count"),
-    [
-        ("Disallow: /*:e*f\nAllow: /a/\nAllow: /b/\nAllow: /c/\n", True, 1),
-        ("Disallow: /*:e*f\nAllow: /a/\nAllow: /b/\nAllow: /c/\n", False, 8),
-        # Plain rules are not hard, whatever they are searched with.
-        ("Disallow: /:::::\nAllow: /:::::*b\nAllow: /:::::*c\n", True, 3),
-    ],
-)
-def test_one_url_for_each_rule_needs_no_second_search_for_a_hard_rule(
-    monkeypatch: pytest.MonkeyPatch, rules: str, once: bool, count: int
-) -> None:
-    searches = []
-
-    def shortest(*_: object) -> None:
-        searches.append(1)
-        raise BudgetSpentError
-
-    monkeypatch.setattr(_pairs.Search, "shortest", shortest)  # type: ignore[attr-defined]
-    body = f"{HEAD}{rules}Disallow: /x%3Ay\n"
-    own, google = (
-        koster.parse(body, each).rules_for("x") for each in (koster.RFC9309, koster.GOOGLE)
-    )
-    found = difference_of(own, google, Budget(), Rankings(), once=once)
-    assert not found.is_proved
-    assert len(searches) == count
-
-
-def test_a_few_likely_urls_are_tried_for_a_rule_that_is_given_up() -> None:
-    own, google = (
-        koster.parse(f"{HEAD}Disallow: /*a b\n", each).rules_for("x")
-        for each in (koster.RFC9309, koster.GOOGLE)
-    )
-    pairs = _pairs.Pairs(own, google, Budget(), Rankings())
-    pair = next(pairs.differing())
-    tried = []
-    for _ in range(_pairs._MAX_SAMPLES_OF_RULE + 2):
-        pairs.give_up(*pair)
-        tried.append(pairs.sample(*pair))
-    assert tried == ["/a%20b"] * _pairs._MAX_SAMPLES_OF_RULE + [None, None]
-
-
-def test_each_escape_is_compared_as_its_form() -> None:
-    reading = koster.RFC9309.reading
-    escapes = [f"%{byte:02X}" for byte in range(1, 256)]
-    path = urls.empty_selection(reading).path_of("/" + "".join(escapes) * 2 + "%2541%2B41")
-    alike = urls.Likeness(b"+@:&", frozenset([b"%7C", b"%20"]), frozenset(b"4"))
-    found = urls.with_likeness(path, reading, alike)
-    assert b"%7C" in found
-    assert b"%7C" not in path
-    # No escape is a part of another one, or of the form of one.
-    expected = path
-    for escape, form in urls._forms(alike).items():
-        expected = expected.replace(escape, form)
-    assert found == expected
-
-
-@pytest.mark.parametrize("signs", [b"@", b"@\n"])
-def test_text_of_each_rule_is_compared_by_itself(signs: bytes) -> None:
-    """Together they are faster, unless one has a line end."""
-    body = f"{HEAD}Disallow: /a%0A%40b\nDisallow: /c\nDisallow: /%40*%0A*%40\n"
-    rules = koster.parse(body).rules_for("x")
-    alike = urls.Likeness(signs, frozenset(), frozenset(b"04"))
-    selection = selection_of(rules)
-    texts = {
-        b"".join(
-            urls.with_likeness(part, selection.reading(), alike)
-            for part in (text[:size], text[size:])
-        )
-        for text, size, *_ in selection.compiled_rules()
-    }
-    entries = Ranked(rules, likeness=alike).entries
-    assert {entry.text for entry in entries if entry.is_rule} == texts
-    assert any(b"@" in text for text in texts)

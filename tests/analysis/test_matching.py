@@ -9,13 +9,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import koster
-from koster.analysis import names_in
-from koster.analysis._automata import Starred
-from koster.analysis._ranked import Ranked
+from koster.analysis import Budget, names_in
+from koster.analysis._ranking import Ranking
+from koster.analysis.search.automata import Starred
 
 _TEXTS = st.text("/ab", max_size=14).map(str.encode)
 _RESTS = st.text("ab*", max_size=9).map(lambda text: f"*{text}".rstrip("*").encode())
-#: Parts of three bytes, by which patterns are found.
 _LONG_TEXTS = st.lists(st.sampled_from(["abc", "cab", "a", "?", "/"]), max_size=5).map("".join)
 
 
@@ -29,7 +28,7 @@ def test_start_of_an_automaton_is_the_state_after_each_byte(
 ) -> None:
     automaton = Starred(literal, rest, is_anchored)
     for raw in (path, literal + path):
-        assert automaton.start(raw) == _after_each(automaton, raw)[-1]
+        assert automaton.after(0, raw) == _after_each(automaton, raw)[-1]
 
 
 def test_agents_of_one_group_are_in_one_list() -> None:
@@ -38,20 +37,17 @@ def test_agents_of_one_group_are_in_one_list() -> None:
 
 
 @given(st.lists(_LONG_TEXTS.map("/*{}".format), max_size=6), _LONG_TEXTS.map("/{}".format))
-def test_patterns_are_found_by_their_parts(patterns: list[str], url: str) -> None:
+def test_patterns_are_found_by_the_index(patterns: list[str], url: str) -> None:
     lines = "".join(f"Disallow: {pattern}\n" for pattern in patterns)
-    ranked = Ranked(koster.parse(f"User-agent: *\n{lines}").rules_for("x"))
-    assert ranked.deciding_without((), url) is ranked.deciding(url)
-    for entry in ranked.entries:
-        above = [each for each in ranked.entries if each.order < entry.order]
-        assert ranked.is_covered(entry) == any(each.covers(entry) for each in above)
-        assert entry.matches(entry.text) == entry.automaton.accepts(
-            entry.automaton.start(entry.text)
-        )
+    ranking = Ranking(koster.parse(f"User-agent: *\n{lines}").rules_for("x"))
+    assert ranking.deciding_without((), ranking.path_of(url), Budget()) is ranking.deciding(url)
+    for each in ranking.patterns:
+        first = next(other for other in ranking.patterns if other.covers(each))
+        assert ranking.coverer(each, Budget()) is first
+        assert each.matches(each.text) == each.automaton.accepts(each.automaton.after(0, each.text))
 
 
 def test_many_bytes_lead_where_single_ones_do() -> None:
-    """Also if more states are asked for than are remembered."""
     rng = random.Random(1)
     for _ in range(300):
         rest = b"".join(b"*" + bytes(rng.choices(b"ab", k=rng.randint(1, 4))) for _ in range(3))

@@ -10,8 +10,7 @@ import pytest
 
 import koster
 from koster.analysis import Budget, Differences, difference, disagreements
-from koster.analysis._plain import plain_texts
-from koster.analysis._rankings import Rankings
+from koster.analysis._differences import plain_texts
 
 HEAD = "User-agent: *\n"
 DIALECTS = [*koster.DIALECTS.values()]
@@ -34,7 +33,7 @@ def plain_file(rng: random.Random) -> str:
 @pytest.fixture
 def only_search(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     """Stops the comparison without a search, as long as it is not undone."""
-    monkeypatch.setattr(Rankings, "plain_texts", lambda *_: None)
+    monkeypatch.setattr("koster.analysis._differences.plain_texts", lambda *_: None)
     return monkeypatch
 
 
@@ -92,5 +91,5 @@ def test_one_url_for_each_pair_of_rules_with_several_patterns() -> None:
 
 def test_too_many_texts_are_not_proved() -> None:
     before = rules_of("".join(f"Disallow: /{number}\n" for number in range(100)))
-    assert difference(before, rules_of(""), Budget(compared=12)) == Differences((), False)
-    assert len(difference(before, rules_of(""), Budget(compared=13)).found) == 100
+    assert difference(before, rules_of(""), Budget(steps=44)) == Differences((), False)
+    assert len(difference(before, rules_of(""), Budget(steps=45)).found) == 100

@@ -442,7 +442,7 @@ def test_rules_before_any_agent() -> None:
 
 
 def test_unproved_results_are_null(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel, "_budget", lambda: kernel.Budget(states=1, total=1, compared=0))  # type: ignore[attr-defined]
+    monkeypatch.setattr(kernel, "_budget", lambda: kernel.Budget(steps=0))  # type: ignore[attr-defined]
     body = "User-agent: *\nDisallow: /*a*b\nAllow: /*a**b"
     (result,) = kernel.classify([body], ["x"]).to_pylist()
     assert result == [{"agent": "x", "written": False, "effective": None, "line": None}]

@@ -142,7 +142,7 @@ def test_csv_escapes_formulas(tmp_path: Path) -> None:
 
 
 def test_unproved_results_count_as_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel, "_budget", lambda: Budget(states=1, total=1, compared=0))
+    monkeypatch.setattr(kernel, "_budget", lambda: Budget(steps=0))
     rules = "".join(f"Allow: /*x{n}*b\nDisallow: /*x{n}*b*\n" for n in range(20))
     (tmp_path / "in").mkdir()
     table = pa.table({"body": [f"User-agent: *\nDisallow: /\n{rules}"]})

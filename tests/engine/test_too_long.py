@@ -13,7 +13,8 @@ import pytest
 
 import koster
 from koster._asking import rules_for_data, selection_of
-from koster.analysis import Ranked, likely_urls
+from koster.analysis import likely_urls
+from koster.analysis._ranking import Ranking
 from koster.bulk import kernel
 from koster.bulk.judging import judge
 from koster.compat import protego, robotparser
@@ -152,5 +153,4 @@ def test_operators_are_not_blamed_for_urls_that_are_too_long() -> None:
 def test_no_example_is_a_url_that_is_too_long() -> None:
     asked = rules([f"Allow: /*b{number}" for number in range(1200)] + [f"Disallow: /{'a' * 3000}"])
     assert not any(len(url) > 2500 for url in likely_urls(asked).values())
-    ranked = Ranked(asked)
-    assert not ranked.deciding(f"/{'a' * 3000}").is_rule
+    assert not Ranking(asked).deciding(f"/{'a' * 3000}").is_rule

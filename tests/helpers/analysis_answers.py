@@ -1,7 +1,7 @@
-"""What the analysis answers for small files, with the steps that it takes.
+"""What the analysis answers for small files.
 
 Properties show in `test_analysis.py` that the answers are right; the recorded ones show every
-change of them, of their order, or of the work. After a change on purpose, write them again:
+change of them, or of their order. After a change on purpose, write them again:
 
     python -m tests.helpers.analysis_answers
 """
@@ -12,12 +12,12 @@ import itertools
 import json
 import random
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import koster
 from koster import analysis
-from koster.analysis import Budget, WholeFile
+from koster.analysis import WholeFile
 from koster.bulk.loops import extents
 from koster.engine.names import AgentNames
 from tests.helpers.support import HERE
@@ -115,28 +115,19 @@ def _line(chance: random.Random, words: _Words, *, is_shell: bool) -> str:
 
 
 def answers(dialect: str, body: str, other: str) -> dict[str, Any]:
-    """Return what each function of the analysis answers, and the steps that it takes."""
+    """Return what each function of the analysis answers."""
     robots, changed = (koster.parse(each, koster.DIALECTS[dialect]) for each in (body, other))
     rules, after = robots.rules_for("FooBot"), changed.rules_for("FooBot")
     beside = (koster.RFC9309, koster.GOOGLE, koster.MK1996)
-    robots_of_google = koster.parse(body, koster.GOOGLE)
-    whole = WholeFile(robots, beside, Budget(), Budget(), 5)
+    whole = WholeFile(robots, beside, most=5)
     found: dict[str, Any] = {
-        "classify": _answer(lambda budget: _classified(rules, budget)),
-        "dead": _answer(lambda budget: _dead(rules, budget)),
-        "idle": _answer(lambda budget: [*map(_idle, analysis.idle_rules(rules, budget).rules)]),
-        "redundant": _answer(
-            lambda budget: _lines(analysis.redundant_rules(rules, after, budget=budget))
-        ),
-        "likely": _answer(lambda budget: sorted(analysis.likely_urls(rules, budget).items())),
-        "difference": _answer(
-            lambda budget: _differences(analysis.difference(rules, after, budget))
-        ),
-        "disagreements": _answer(lambda budget: _disagreements(robots, beside, budget)),
-        "sampled": [
-            _differences(analysis.difference(rules, each, Budget(states=0)))
-            for each in (after, robots_of_google.rules_for("FooBot"))
-        ],
+        "classify": _classified(rules),
+        "dead": _dead(rules),
+        "idle": [*map(_idle, analysis.idle_rules(rules).rules)],
+        "redundant": _lines(analysis.redundant_rules(rules, after)),
+        "likely": sorted(analysis.likely_urls(rules).items()),
+        "difference": _differences(analysis.difference(rules, after)),
+        "disagreements": _disagreements(robots, beside),
         "surely dead": [(each.rule.line, name) for each, name in whole.surely_dead],
         "surely idle": [each.rule.line for each in whole.surely_idle],
         "names": analysis.names_in(robots, changed),
@@ -146,21 +137,14 @@ def answers(dialect: str, body: str, other: str) -> dict[str, Any]:
     return json.loads(json.dumps(found))  # type: ignore[no-any-return]
 
 
-def _answer(ask: Callable[[Budget], Any]) -> list[Any]:
-    """Return an answer with what is left of its budget, and that of a small budget if it differs."""
-    budgets = (Budget(), Budget(states=40, total=120, compared=160))
-    found = [[ask(budget), [budget._total, budget._compared]] for budget in budgets]
-    return found if found[0][0] != found[1][0] else found[:1]
-
-
-def _classified(rules: koster.Rules, budget: Budget) -> list[Any]:
-    found = analysis.classify(rules, budget)
+def _classified(rules: koster.Rules) -> list[Any]:
+    found = analysis.classify(rules)
     line = found.rule and found.rule.line
     return [found.extent, found.allowed, found.disallowed, line, found.is_proved]
 
 
-def _dead(rules: koster.Rules, budget: Budget) -> list[Any]:
-    found = analysis.dead_rules(rules, budget)
+def _dead(rules: koster.Rules) -> list[Any]:
+    found = analysis.dead_rules(rules)
     dead = [
         [each.rule.line, each.cause, _lines(each.covered_by), each.twin and each.twin.line]
         for each in found.rules
@@ -184,10 +168,8 @@ def _differences(found: analysis.Differences) -> list[Any]:
     return [urls, found.is_proved]
 
 
-def _disagreements(
-    robots: koster.RobotsTxt, dialects: tuple[koster.Dialect, ...], budget: Budget
-) -> list[Any]:
-    found = analysis.disagreements(robots, dialects, ("FooBot", "*"), budget)
+def _disagreements(robots: koster.RobotsTxt, dialects: tuple[koster.Dialect, ...]) -> list[Any]:
+    found = analysis.disagreements(robots, dialects, ("FooBot", "*"))
     return [[each.agent, str(each.dialect), _differences(each.differences)] for each in found]
 
 

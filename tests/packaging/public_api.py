@@ -359,7 +359,7 @@ def politeness(rules: koster.Rules, now: datetime) -> None:
 
 
 def analysis(robots: koster.RobotsTxt, rules: koster.Rules) -> None:
-    budget = koster.analysis.Budget(states=1_000, total=10_000, compared=1_000)
+    budget = koster.analysis.Budget(steps=1_000)
     classification = koster.analysis.classify(rules, budget)
     assert_type(classification, koster.analysis.Classification)
     assert_type(classification.extent, koster.analysis.Extent)

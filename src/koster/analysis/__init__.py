@@ -1,9 +1,23 @@
 """Exact analysis of rule sets, with example URLs as proof.
 
-The rules of one crawler in one dialect are a ranked list of patterns, so finite automata determine
-which rule decides. Results are therefore exact: each claim comes with a shortest example URL, and
-"no such URL" is proved. If that takes too many states, the result is marked as not proved
-(``is_proved``) and has what was found so far.
+**Rules are ranked patterns.** In each dialect, the rules of a crawler are patterns in order of
+precedence (`_ranking`): the first that matches a URL decides it. So every question here is about
+URLs that some patterns match and others do not, and `search` answers it, with a shortest URL or a
+proof that there is none:
+
+    dead?        decides no URL               it matches, and none before it
+    redundant?   changes no decision          it and one below with the opposite verdict match,
+                                              and none that is left before that one
+    differences  two sets decide differently  one of each set matches, and none before them in both
+
+**Most answers need no search.** A likely URL of a rule (`_examples`) nearly always is decided by
+it: the engine says so. A rule with the same text, or one that is only its beginning, surely covers
+it (`_patterns`). Two rules interact only if their beginnings and parts allow it: `_index` is the
+one index of that. So the work is n log n in the rules of usual files.
+
+**Not proved.** Each call has a `Budget` of steps, and each search a share of it. What is found
+until it is spent is true; ``is_proved`` is false, and there may be more. All functions here but the
+public ones raise `BudgetSpentError`.
 
 /robots.txt itself, in its plain spelling, is excluded if the dialect exempts it. URLs are paths
 with their query; if a path would be parsed as a host (``//a``), the URL is absolute.
@@ -17,71 +31,35 @@ with their query; if a path would be parsed as a host (``//a``), the URL is abso
 
 from __future__ import annotations
 
-from ._alike import count_rules, decide_alike, least_sets
 from ._differences import (
     Difference,
     Differences,
     Disagreement,
+    count_different,
+    count_rules,
+    decide_alike,
     difference,
-    difference_of,
     disagreements,
 )
-from ._files import MAX_RULES_OF_SETS, Limit, WholeFile, max_rules_of, rule_sets
-from ._names import EVERYBODY, first_of, letters_of, names_in, paired_names
-from ._questions import (
+from ._effects import (
     Cause,
-    Classification,
     DeadRule,
     DeadRules,
-    Extent,
     IdleRule,
     IdleRules,
-    classify,
     dead_rules,
     idle_rules,
-    likely_urls,
-    redundant_lines,
     redundant_rules,
 )
-from ._ranked import Ranked
-from ._rankings import Rankings
-from ._search import Budget, BudgetSpentError
+from ._extent import Classification, Extent, classify, likely_urls
+from ._files import MAX_RULES_OF_SETS, Limit, WholeFile, max_rules_of, rule_sets
+from ._names import EVERYBODY, first_of, letters_of, names_in, paired_names
+from .search import Budget, BudgetSpentError
 
 __all__ = [
-    "EVERYBODY",
-    "MAX_RULES_OF_SETS",
-    "Budget",
-    "BudgetSpentError",
-    "Cause",
-    "Classification",
-    "DeadRule",
-    "DeadRules",
-    "Difference",
-    "Differences",
-    "Disagreement",
-    "Extent",
-    "IdleRule",
-    "IdleRules",
-    "Limit",
-    "Ranked",
-    "Rankings",
-    "WholeFile",
-    "classify",
-    "count_rules",
-    "dead_rules",
-    "decide_alike",
-    "difference",
-    "difference_of",
-    "disagreements",
-    "first_of",
-    "idle_rules",
-    "least_sets",
-    "letters_of",
-    "likely_urls",
-    "max_rules_of",
-    "names_in",
-    "paired_names",
-    "redundant_lines",
-    "redundant_rules",
-    "rule_sets",
-]
+    "EVERYBODY", "MAX_RULES_OF_SETS", "Budget", "BudgetSpentError", "Cause", "Classification",
+    "DeadRule", "DeadRules", "Difference", "Differences", "Disagreement", "Extent", "IdleRule",
+    "IdleRules", "Limit", "WholeFile", "classify", "count_different", "count_rules", "dead_rules",
+    "decide_alike", "difference", "disagreements", "first_of", "idle_rules", "letters_of",
+    "likely_urls", "max_rules_of", "names_in", "paired_names", "redundant_rules", "rule_sets",
+]  # fmt: skip

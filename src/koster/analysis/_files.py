@@ -3,31 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from typing import TYPE_CHECKING, TypeVar
 
 from .._asking import rules_for_data, selection_of
 from .._lazy import cached_property
 from ..robots import parse
-from ._alike import content_of, count_rules, counterparts, decide_alike
-from ._differences import Differences, difference_of
-from ._index import HEAVY
+from ._differences import Differences, count_rules, difference
+from ._effects import DeadRules, IdleRules, dead_rules_of, idle_rules_of
+from ._examples import Examples
+from ._extent import Classification, Extent, classify
 from ._names import Selecting, count_line_ends, first_of, names_in
-from ._plain import plain_texts
-from ._questions import (
-    Classification,
-    DeadRules,
-    Extent,
-    IdleRules,
-    classify,
-    dead_rules_of,
-    first_example,
-    idle_rules_of,
-)
-from ._rankings import Rankings
-from ._reasoner import Reasoner
-from ._search import Budget, BudgetSpentError
-from ._urls import checks_on
+from ._ranking import Ranking
+from .search import Budget, BudgetSpentError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -35,8 +22,7 @@ if TYPE_CHECKING:
     from ..dialects import Dialect
     from ..model import Rule
     from ..robots import RobotsTxt, Rules
-    from ._questions import DeadRule, IdleRule
-    from ._ranked import Ranked
+    from ._effects import DeadRule, IdleRule
 
 Found = TypeVar("Found", DeadRules, IdleRules)
 
@@ -47,18 +33,12 @@ _PLAIN = re.compile(r"[A-Za-z0-9._~/?&=*$-]*")
 #: many as the file has lines, if these are more.
 _MAX_RULES = 100_000
 
-#: The maximum rules of a set that is compared with another dialect's: more take many seconds.
-_MAX_COMPARED_RULES = 300_000
-
-#: Rule sets that are compared with those of all other dialects together, and how much more one
-#: counts that needs a search: seconds of work.
-_MAX_COMPARISONS = 20_000
-_SEARCHED_PER_COMPARISON = 20
-
 #: Rules that all sets may have together, see `Limit`: each takes 30 bytes in each set.
 MAX_RULES_OF_SETS = 10_000_000
 
-#: Rules that single decisions about a file may look at together: seconds of work.
+#: Rules with stars that single decisions about a file may look at together: seconds of work. Each
+#: counts again for so many characters of the URL.
+_CHARACTERS_PER_CHECK = 64
 _MAX_DECIDED_RULES = 50_000_000
 
 
@@ -139,16 +119,13 @@ class WholeFile:
         # By identity: the hash of a dialect takes as long as an answer.
         self._parsed: dict[int, tuple[RobotsTxt, Selecting]] = {}
         self._rules_beside: dict[tuple[int, object], Rules | None] = {}
+        self._selecting = Selecting(robots)
         #: For all other dialects together: some look at each line for each agent.
         self._selecting_beside = Selecting()
-        self._rankings = Rankings()
-        self._reasoners: dict[tuple[int, str], Reasoner] = {}
+        self._rankings: dict[Rules, Ranking] = {}
         self._decided_rules_left = _MAX_DECIDED_RULES
         self._classified = Limit(self._max_rules)
         self._compared = Limit(self._max_rules)
-        self._comparisons_left = _MAX_COMPARISONS
-        #: The number of rules of each set, and how many of much weight a decision looks at.
-        self._checked: dict[tuple[int, ...], tuple[int, int]] = {}
 
     @property
     def is_complete(self) -> bool:
@@ -162,16 +139,6 @@ class WholeFile:
         self._is_limited = True
         self.is_proved = False
 
-    def read_by(self, dialect: Dialect) -> RobotsTxt:
-        """Return the file parsed in another dialect, cached."""
-        return self._read_by(dialect)[0]
-
-    def _read_by(self, dialect: Dialect) -> tuple[RobotsTxt, Selecting]:
-        if id(dialect) not in self._parsed:
-            robots = parse(self.robots.body, dialect)
-            self._parsed[id(dialect)] = robots, Selecting(robots)
-        return self._parsed[id(dialect)]
-
     def rules_by(self, dialect: Dialect, agent: str | tuple[str, ...]) -> Rules | None:
         """Return an agent's rules by another dialect, cached; None if all of these take too long.
 
@@ -179,7 +146,10 @@ class WholeFile:
         """
         key = id(dialect), agent
         if key not in self._rules_beside:
-            robots, selecting = self._read_by(dialect)
+            if id(dialect) not in self._parsed:
+                robots = parse(self.robots.body, dialect)
+                self._parsed[id(dialect)] = robots, Selecting(robots)
+            robots, selecting = self._parsed[id(dialect)]
             names = (agent,) if isinstance(agent, str) else agent
             is_left = self._selecting_beside.takes(sum(map(selecting.cost, names)))
             if not is_left:
@@ -190,10 +160,6 @@ class WholeFile:
     @cached_property
     def _max_rules(self) -> int:
         return max_rules_of(self.robots)
-
-    @cached_property
-    def _selecting(self) -> Selecting:
-        return Selecting(self.robots)
 
     def rules_for(self, agent: str | tuple[str, ...]) -> Rules | None:
         """Return the rules of an agent; None once the agents asked for take too long together.
@@ -237,56 +203,27 @@ class WholeFile:
     @cached_property
     def dead(self) -> list[tuple[str, Rules, DeadRules]]:
         """The dead rules of each rule set."""
-        return self._of_each_set(
-            lambda ranked: dead_rules_of(ranked, self._budget),
-            DeadRules((), is_proved=False),
-        )
+        return self._of_each_set(dead_rules_of, self._budget, DeadRules((), is_proved=False))
 
     @cached_property
     def _idle(self) -> list[tuple[str, Rules, IdleRules]]:
         """The idle rules of each rule set."""
-        return self._of_each_set(
-            lambda ranked: idle_rules_of(ranked, self._idle_budget),
-            IdleRules((), is_proved=False),
-        )
-
-    @cached_property
-    def _first_alike(self) -> dict[Rules, Rules | None]:
-        """The first set with the rules of each set, perhaps on other lines.
-
-        None if it is beyond the limit of rules.
-        """
-        counts = {rules: count_rules(rules) for _, rules in self.sets}
-        sets_of_count = Counter(counts.values())
-        limit, limit_of_contents = Limit(self._max_rules), Limit(self._max_rules)
-        first: dict[object, Rules] = {}
-        found: dict[Rules, Rules | None] = {}
-        for rules, count in counts.items():
-            alike = rules
-            if sets_of_count[count] > 1 and limit_of_contents.allows(count):
-                alike = first.setdefault(content_of(rules), rules)
-            found[rules] = alike if alike is not rules or limit.allows(count) else None
-        return found
+        return self._of_each_set(idle_rules_of, self._idle_budget, IdleRules((), is_proved=False))
 
     def _of_each_set(
-        self, analyze: Callable[[Ranked], Found], nothing: Found
+        self, analyze: Callable[[Ranking, Budget], Found], budget: Budget, nothing: Found
     ) -> list[tuple[str, Rules, Found]]:
-        """Return what is found about each rule set; with the same rules on other lines, moved.
-
-        That is ``nothing`` for sets beyond the limit of rules.
-        """
-        found: dict[Rules, Found] = {}
-        for _, rules in self.sets:
-            alike = self._first_alike[rules]
-            if alike is None:
+        """Return what is found about each rule set: ``nothing`` beyond the limit of rules."""
+        limit = Limit(self._max_rules)
+        found: list[tuple[str, Rules, Found]] = []
+        for name, rules in self.sets:
+            is_within = limit.allows(count_rules(rules))
+            if not is_within:
                 self._leave_out()
-                found[rules] = nothing
-            elif alike is rules:
-                found[rules] = analyze(self._rankings.with_next(rules))
-            else:
-                found[rules] = found[alike].moved(counterparts(alike, rules))
-        self.is_proved &= all(each.is_proved for each in found.values())
-        return [(name, rules, found[rules]) for name, rules in self.sets]
+            of_set = analyze(self._ranking(rules), budget) if is_within else nothing
+            found.append((name, rules, of_set))
+        self.is_proved &= all(each.is_proved for _, _, each in found)
+        return found
 
     def difference(self, rules: Rules, theirs: Rules) -> Differences:
         """Return what another dialect decides differently, by its rules for the same agent.
@@ -294,56 +231,42 @@ class WholeFile:
         A URL for each rule, and not for each pair of rules.
         Not proved if these are too many rules, or all that were asked for together.
         """
-        count = count_rules(theirs)
-        if (
-            count > _MAX_COMPARED_RULES
-            or not self._compared.allows(count)
-            or not self._takes_comparison(rules, theirs)
-        ):
+        if not self._compared.allows(count_rules(theirs)):
             self._leave_out()
             return Differences((), is_proved=False)
-        found = difference_of(rules, theirs, self._budget, self._rankings, once=True)
+        found = difference(rules, theirs, self._budget, once=True)
         self.is_proved &= found.is_proved
         return found
-
-    def _takes_comparison(self, rules: Rules, theirs: Rules) -> bool:
-        """Count a comparison of two rule sets; return whether all of them take seconds."""
-        if decide_alike(rules, theirs):
-            return True
-        are_plain = (
-            self._rankings.plain_texts(rules) is not None and plain_texts(theirs) is not None
-        )
-        self._comparisons_left -= 1 if are_plain else _SEARCHED_PER_COMPARISON
-        return self._comparisons_left >= 0
 
     def may_decide(self, rules: Rules, url: str) -> bool:
         """Count one more decision about a URL; return whether all of them take seconds.
 
         A file may have many URLs to decide, and many rules that each of them is compared with.
         """
-        lines = rules.group_lines
-        if lines not in self._checked:
-            count = count_rules(rules)
-            is_small = count <= self._max_rules
-            most = self._rankings.with_next(rules).most_checked if is_small else count
-            self._checked[lines] = count, most
-        count, most = self._checked[lines]
-        # The weights leave out keys with less, of which there may be one for each character.
-        looked_at = min(count, most + HEAVY * len(url))
-        self._decided_rules_left -= looked_at * checks_on(url.encode("utf-8", "replace"))
+        looked_at = self._ranking(rules).with_stars
+        self._decided_rules_left -= looked_at * (1 + len(url) // _CHARACTERS_PER_CHECK)
         if self._decided_rules_left < 0:
             self._leave_out()
         return self._decided_rules_left >= 0
 
     def likely_url(self, line: int) -> str | None:
         """Return a likely URL that the rule of a line decides in the first rule set, or None."""
-        ranked = self._rankings.with_next(self.sets[0][1])
         try:
-            return first_example(Reasoner(ranked, Budget()), ranked.by_line.get(line, ()))
+            return self._likely_url(line, self.sets[0][1], Budget())
         except BudgetSpentError:
             # A very long rule.
             self.is_proved = False
             return None
+
+    def _likely_url(self, line: int, rules: Rules, budget: Budget) -> str | None:
+        examples = Examples(self._ranking(rules), budget)
+        return examples.likely_of_any(examples.ranking.by_line.get(line, ()))
+
+    def _ranking(self, rules: Rules) -> Ranking:
+        """Return the ranking of a rule set, cached: it knows what was found out."""
+        if rules not in self._rankings:
+            self._rankings[rules] = Ranking(rules)
+        return self._rankings[rules]
 
     @cached_property
     def surely_dead(self) -> list[tuple[DeadRule, str]]:
@@ -401,8 +324,8 @@ class WholeFile:
             if rules_by_dialect is None:
                 yield from lines
                 continue
-            ranked = self._rankings.with_next(rules_by_dialect)
-            idle = idle_rules_of(ranked, self._idle_budget, lines, dead_lines)
+            ranking = self._ranking(rules_by_dialect)
+            idle = idle_rules_of(ranking, self._idle_budget, lines, dead_lines)
             self.is_proved &= idle.is_proved
             yield from lines.difference(each.rule.line for each in idle.rules)
 
@@ -421,32 +344,19 @@ class WholeFile:
         If only some dialects treat ``:`` and ``%3A`` alike, both lines are needed.
         """
         return any(
-            self._decides_likely_url(rule.line, self._reasoner_for(dialect, name))
+            self._decides_likely_url(rule.line, self.rules_by(dialect, name))
             for dialect in self._differing_dialects(rule)
         )
 
-    def _decides_likely_url(self, line: int, reasoner: Reasoner | None) -> bool:
+    def _decides_likely_url(self, line: int, rules: Rules | None) -> bool:
         """Return whether the rule in a line decides a likely URL; also if that takes too long."""
-        if reasoner is None:
+        if rules is None:
             return True
         try:
-            return any(map(reasoner.decided_example, reasoner.ranked.by_line.get(line, ())))
+            return self._likely_url(line, rules, self._budget) is not None
         except BudgetSpentError:
             self.is_proved = False
             return True
-
-    def _reasoner_for(self, dialect: Dialect, name: str) -> Reasoner | None:
-        """Return the reasoner about the rules of an agent in another dialect, cached.
-
-        None if selecting the rules takes too long.
-        """
-        key = id(dialect), name
-        if key not in self._reasoners:
-            rules = self.rules_by(dialect, name)
-            if rules is None:
-                return None
-            self._reasoners[key] = Reasoner(self._rankings.with_next(rules), self._budget)
-        return self._reasoners[key]
 
 
 def _lines_elsewhere(lines: set[int], found: Iterable[tuple[Rules, set[int]]]) -> set[int]:

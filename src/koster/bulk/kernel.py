@@ -78,7 +78,7 @@ _UNKNOWN = _extents.UNSETTLED + 1
 
 def _budget() -> Budget:
     """Return the limits of the analysis of one file: a second at most."""
-    return Budget(states=5_000, total=20_000, compared=100_000)
+    return Budget(500_000)
 
 
 def classify(bodies: Column | Parts, agents: Iterable[str], dialect: Dialect = RFC9309) -> Any:

@@ -25,9 +25,8 @@ _MAX_SEARCHED = 1_000
 #: What every URL that a pattern matches begins with, as it is written.
 _LITERAL = re.compile(r"/[A-Za-z0-9._~/-]*")
 
-#: States of these searches together, and comparisons of rules.
-_MAX_STATES = 50_000
-_MAX_COMPARED = 100_000
+#: Steps of these searches together.
+_MAX_STEPS = 1_000_000
 
 #: The maximum rules of a search: to prepare one with more takes seconds, and it finds little.
 _MAX_RULES = 100_000
@@ -49,7 +48,7 @@ class Contradictions:
         }
         self._known: dict[tuple[bool, str], bool] = {}
         self._searches_left = _MAX_SEARCHED
-        self._budget = Budget(total=_MAX_STATES, compared=_MAX_COMPARED)
+        self._budget = Budget(_MAX_STEPS)
 
     def has(self, directive: Directive | None, pattern: str) -> bool:
         """Return whether a line is a rule that only makes an exception.
@@ -140,7 +139,7 @@ class _Search:
     def __init__(self) -> None:
         self._unproved = 0
         self._known: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-        self._budget = Budget(total=_MAX_STATES, compared=_MAX_COMPARED)
+        self._budget = Budget(_MAX_STEPS)
 
     @property
     def found_all(self) -> bool:

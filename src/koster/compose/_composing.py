@@ -48,8 +48,8 @@ _REASONS = {
     Purpose.TOOL: "software that anybody may run, and services that check a site for its owner",
 }
 
-#: Comparisons of rules of the files before and after.
-_MAX_COMPARED = 300_000
+#: Steps to compare the files before and after.
+_MAX_STEPS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ def compose(intentions: Intentions, keep: bytes = b"") -> Composed:
     body = _join_lines(out)
     new = parse(body)
     tokens = [each.token for each in known()]
-    changes = compare(old, new, tokens, Budget(compared=_MAX_COMPARED))
+    changes = compare(old, new, tokens, Budget(_MAX_STEPS))
     return Composed(body, changes, *left_open(new, intentions.closed, intentions.opened))
 
 

@@ -174,10 +174,8 @@ SEARCH_CRAWLERS = ("Googlebot", "bingbot")
 #: Maximum number of rule sets to analyze; legitimate files have fewer.
 _MAX_RULE_SETS = 2_000
 
-#: Files with many lines take long before any search: so that no real file takes a tenth of a
-#: second, their searches visit fewer states, down to this part of all.
-_LINES_WITHOUT_SEARCHES = 1_250
-_MIN_SEARCHED = 0.01
+#: The steps of each budget: a second.
+_STEPS = 300_000
 
 #: No value, or a path with stars between names, without escapes and whatever else is special.
 _USUAL_PATTERN = re.compile(
@@ -218,10 +216,9 @@ class Subject:
         self._extents: dict[tuple[int, ...], Classification] = {}
         self.is_cut = is_cut
         self.charset = charset
-        share = min(1, max(_MIN_SEARCHED, 3 - 3 * body.count(b"\n") / _LINES_WITHOUT_SEARCHES))
-        self.budget = Budget(states=500, total=int(6_000 * share), compared=150_000)
+        self.budget = Budget(_STEPS)
         #: A separate budget, so that notes do not use up the budget for errors.
-        self.idle_budget = Budget(states=200, total=int(3_000 * share), compared=150_000)
+        self.idle_budget = Budget(_STEPS)
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
