@@ -10,7 +10,10 @@ import json
 import re
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent.parent.parent))
 
 from tests.helpers import reference
 

@@ -9,6 +9,7 @@ import os
 import zipfile
 import zlib
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import koster
@@ -58,8 +59,9 @@ class Case:
         return f"{self.dialect.name}: {self.entry.id}"
 
 
-def all_cases() -> list[Case]:
-    return [Case(entry, koster.DIALECTS[entry.dialect]) for entry in source.entries()]
+@cache
+def all_cases() -> tuple[Case, ...]:
+    return tuple(Case(entry, koster.DIALECTS[entry.dialect]) for entry in source.entries())
 
 
 def conformance() -> Path | None:
