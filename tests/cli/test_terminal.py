@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers import server
+from tests.helpers import forked_commands, server
 
 pty = pytest.importorskip("pty")
 
@@ -40,15 +40,11 @@ Disallow: /
 def run_on_a_terminal(folder: Path, *arguments: str) -> str:
     """Return what a command prints on a terminal, standard output and error together."""
     parent, child = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "koster", *arguments],
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        stdout=child,
-        stderr=child,
-        env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "100", "LC_ALL": "C.UTF-8"},
+    env = {"TERM": "xterm-256color", "COLUMNS": "100", "LC_ALL": "C.UTF-8"}
+    process = forked_commands.context().Process(
+        target=forked_commands.run_on, args=(os.ttyname(child), folder, arguments, env)
     )
-    os.close(child)
+    process.start()
     blocks = []
 
     def read() -> None:
@@ -61,7 +57,10 @@ def run_on_a_terminal(folder: Path, *arguments: str) -> str:
 
     reader = threading.Thread(target=read)
     reader.start()
-    assert process.wait(60) in (0, 1, 2, 3)
+    process.join(60)
+    assert process.exitcode in (0, 1, 2, 3)
+    # The child may have ended before the terminal was read: it is kept open until here.
+    os.close(child)
     reader.join()
     os.close(parent)
     # The terminal turns each LF into CR LF.
