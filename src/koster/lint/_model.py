@@ -175,7 +175,7 @@ SEARCH_CRAWLERS = ("Googlebot", "bingbot")
 _MAX_RULE_SETS = 2_000
 
 #: The steps of each budget: a second.
-_STEPS = 300_000
+_STEPS = 400_000
 
 #: No value, or a path with stars between names, without escapes and whatever else is special.
 _USUAL_PATTERN = re.compile(
