@@ -131,7 +131,7 @@ class Table:
         needed = (_KEY_SIZE + _RULE_SIZE) * self.most + self.used
         block = _memory.shrunk(self.block, needed)
         self.room = needed
-        if block != self.block:
+        if block != self.block:  # pragma: no cover - only memory of C moves
             self.block = block
             self._point(self.used)
 
