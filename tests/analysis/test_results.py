@@ -211,6 +211,33 @@ def test_url_that_the_engine_decides_alike_is_no_difference(
     assert difference(before, after) == Differences((), is_proved=False)
 
 
+def test_only_some_pairs_of_a_hard_rule_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = []
+
+    def too_hard(*_: object) -> None:
+        raise BudgetSpentError
+
+    monkeypatch.setattr(Pairs, "_shortest", too_hard)
+    monkeypatch.setattr(Pairs, "_likely", lambda *_: tried.append(1))
+    allows = "".join(f"Allow: /{number}/\n" for number in range(10))
+    body = f"{HEAD}Disallow: /*:e*f\n{allows}Disallow: /x%3Ay\n"
+    found = difference(rules_of(body), rules_of(body, koster.GOOGLE), once=True)
+    assert found == Differences((), is_proved=False)
+    assert len(tried) == 6
+    difference(rules_of(body), rules_of(body, koster.GOOGLE))
+    assert len(tried) > 6 + 20
+
+
+def test_rules_that_take_too_long_have_no_likely_url(monkeypatch: pytest.MonkeyPatch) -> None:
+    body = HEAD + "".join(f"Disallow: /*{number}*x\n" for number in range(100))
+    whole = WholeFile(koster.parse(body))
+    assert whole.likely_url(2) is not None
+    whole = WholeFile(koster.parse(body))
+    monkeypatch.setattr("koster.analysis._files.Budget", lambda: Budget(steps=0))
+    assert whole.likely_url(2) is None
+    assert not whole.is_proved
+
+
 def test_shortest_url_of_a_class() -> None:
     """A class is one character, and ``[[a]*`` matches its own text as well."""
     before, after = (

@@ -3,7 +3,7 @@
 **Rules are ranked patterns.** In each dialect, the rules of a crawler are patterns in order of
 precedence (`_ranking`): the first that matches a URL decides it. So every question here is about
 URLs that some patterns match and others do not, and `search` answers it, with a shortest URL or a
-proof that there is none:
+proof that none exists:
 
     dead?        decides no URL               it matches, and none before it
     redundant?   changes no decision          it and one below with the opposite verdict match,

@@ -153,7 +153,7 @@ def count_rules(rules: Rules) -> int:
 
 
 def count_different(rules: Rules) -> int:
-    """Return the number of different patterns of a rule set."""
+    """Return the number of distinct patterns of a rule set."""
     return len({rule[:4] for rule in selection_of(rules).compiled_rules()})
 
 
