@@ -13,9 +13,9 @@ import httpx2
 import pytest
 
 from tests.helpers import serving
-from tests.helpers.support import ROOT
+from tests.helpers.support import HERE, ROOT
 
-ATTACK = Path(__file__).parent / "attack.py"
+ATTACK = HERE / "helpers" / "attack.py"
 
 #: Maximum response time on a busy machine; the printed numbers are the actual ones.
 MAX_SECONDS = 5.0

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).with_name("rebinding.py")
+from tests.helpers.support import HERE
+
+SCRIPT = HERE / "helpers" / "rebinding.py"
 
 
 #: Names without an address, or whose first address is public and not reachable here.
