@@ -180,7 +180,7 @@ class Ranking:
     def first_left(self, pattern: Pattern, gone: Container[int]) -> Pattern:
         """Return the first of the patterns that match the same paths whose order is not ``gone``.
 
-        That for no rule if there is none.
+        Without one, the pattern for no rule.
         """
         alike = self.alike[pattern.paths]
         # Nearly always.
