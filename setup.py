@@ -10,6 +10,7 @@ import runpy
 import shutil
 import sys
 import sysconfig
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
 import Cython
@@ -75,6 +76,12 @@ class BuildAllOrNone(build_ext):
         """Build the extensions."""
         # In the package, too, if they are copied there.
         self.folders = [self.build_lib, *(["src"] if self.inplace else [])]
+        if self.inplace and self.extensions:
+            # Python would import those of an earlier build, of modules that are plain now.
+            kept = {Path("src", self.get_ext_filename(each.name)) for each in self.extensions}
+            for path in Path("src").rglob(f"*{EXTENSION_SUFFIXES[0]}"):
+                if path not in kept:
+                    path.unlink()
         super().run()
 
     def build_extensions(self) -> None:
