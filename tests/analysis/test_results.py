@@ -120,6 +120,14 @@ def idle_lines(body: str, *beside: koster.Dialect) -> list[int]:
     return [each.rule.line for each in WholeFile(koster.parse(body), beside).surely_idle]
 
 
+def test_a_search_that_is_too_long_leaves_a_budget_for_other_lines() -> None:
+    hard = [f"Disallow: /h/*a*b{'*c' * n}\nAllow: /h/*a{'*b' * n}*c\n" for n in range(1, 8)]
+    rules = rules_of(f"{HEAD}Disallow: /q\n{''.join(hard)}Disallow: /q/{'r' * 10}\n")
+    budget = Budget(steps=1000)
+    assert [each.line for each in redundant_rules(rules, budget=budget)] == [3, 4, 17]
+    assert not budget.is_spent
+
+
 def test_rule_that_another_dialect_needs_is_not_redundant() -> None:
     """RFC 9309 reads ``:`` and ``%3A`` alike, Google does not."""
     body = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -292,13 +292,17 @@ def redundant_rules(*sets: Rules, budget: Budget | None = None) -> tuple[Rule, .
     found = _repeated_lines(everything)
     # Remove rules with the lowest precedence first: of two equivalent ones the more specific stays.
     for line in sorted(of_line, key=lambda line: -of_line[line][0][1][-1].order):
-        with suppress(BudgetSpentError):
+        try:
             if line in found or not any(
                 remaining.is_needed(own) for remaining, own in of_line[line]
             ):
                 found.add(line)
                 for remaining, own in of_line[line]:
                     remaining.remove(own)
+        except BudgetSpentError:
+            # A single search may have been too long: then the other lines have a budget left.
+            if budget.is_spent:
+                break
     for line in found:
         remaining, own = of_line[line][0]
         rule_at[line] = remaining.ranking.rule(own[0].row)
