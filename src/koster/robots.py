@@ -285,10 +285,10 @@ def _prepare(file: File, agent: str | tuple[str, ...], prepared: dict[Any, Rules
 @cython.locals(rules="Rules", least="Rules")
 def _discard_least_recent(prepared: dict[Any, Rules]) -> None:
     """Discard the least recently used rules."""
-    entries = list(prepared.items())
-    oldest, least = entries[0]
-    for key, rules in entries:
-        if rules._used < least._used:
+    oldest = least = None
+    # Not a list of items: finalizers, which may ask this file, run while it is made.
+    for key, rules in prepared.copy().items():
+        if least is None or rules._used < least._used:
             oldest, least = key, rules
     prepared.pop(oldest, None)
 

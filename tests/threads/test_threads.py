@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import gc
+import itertools
 import os
 import subprocess
 import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
 
 import httpx2
 import pytest
 
 import koster
+from koster.cache.memory import LRUCache
+from koster.fetch._back_off import BackOff
+from koster.fetch.pace import Pacer
 from tests.helpers.support import ROOT
 
 #: For each subject; `make test-faults` takes five.
@@ -27,6 +34,70 @@ def test_threads_share_objects(kind: str) -> None:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-500:] + done.stderr[-5000:]
     assert done.stdout.count("\n") >= 4
+
+
+def ask_about_new_agent() -> Callable[[int], object]:
+    robots = koster.parse("User-agent: *\nDisallow: /a")
+    return lambda number: robots.rules_for(f"bot{number}")
+
+
+def put_and_list() -> Callable[[int], object]:
+    cache = LRUCache[int, int](64, 64, lambda _: 1)
+
+    def put(number: int) -> None:
+        cache.put(number, number)
+        cache.items()
+
+    return put
+
+
+def take_a_turn() -> Callable[[int], object]:
+    """Of a pacer that discards what has expired at each turn."""
+    pacer = Pacer(monotonic=lambda: 0.0)
+    rules = koster.parse("").rules_for("x")
+
+    def take(number: int) -> None:
+        pacer.turn(str(number), rules, datetime(2026, 1, 1, tzinfo=UTC))
+        pacer.adopt(str(number), BackOff(until=1.0))
+        pacer._discard_expired()
+
+    return take
+
+
+@pytest.mark.parametrize("make", [ask_about_new_agent, put_and_list, take_a_turn])
+def test_finalizers_run_at_any_time(make: Callable[[], Callable[[int], object]]) -> None:
+    """The garbage collector runs in the middle of what makes many objects."""
+    ask, numbers = make(), itertools.count()
+    pairs: list[tuple[int, int]] = []
+    asked = 0
+
+    def hold_pairs() -> None:
+        """Python keeps up to 2,000 freed ones, and takes them without the garbage collector."""
+        pairs.extend([(number, number) for number in range(2000)])
+
+    def collect(_phase: str, _info: object) -> None:
+        nonlocal asked
+        gc.disable()
+        ask(next(numbers))
+        hold_pairs()
+        asked += 1
+
+    for _ in range(100):
+        ask(next(numbers))
+    before = gc.get_threshold()
+    try:
+        for after in range(100):
+            hold_pairs()
+            gc.collect(0)
+            gc.callbacks.append(collect)
+            gc.set_threshold(after + 1)
+            gc.enable()
+            ask(next(numbers))
+            gc.callbacks.remove(collect)
+    finally:
+        gc.set_threshold(*before)
+        gc.enable()
+    assert asked
 
 
 def test_files_and_rules_are_made_once() -> None:

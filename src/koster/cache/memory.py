@@ -93,7 +93,8 @@ class LRUCache(Generic[K, V]):
 
     def items(self) -> list[tuple[K, V]]:
         """Return all keys with their values."""
-        return [(key, value) for key, (value, _) in list(self._entries.items())]
+        # Not a list of items: finalizers, which may ask this cache, run while it is made.
+        return [(key, value) for key, (value, _) in self._entries.copy().items()]
 
     def clear(self) -> None:
         """Remove all keys."""

@@ -352,12 +352,12 @@ class Pacer:
     def _discard_expired(self) -> None:
         """Discard expired turns; if too few are, raise the limit: each call is O(n)."""
         now = self._monotonic()
-        for key, back_off in list(self._back_offs.items()):
+        for key, back_off in self._back_offs.copy().items():
             last = self._turns.get(key)
             is_old = last is None or now - last.began > MEMORY
             if back_off.until < now and (is_old or not back_off.interval):
                 self._back_offs.pop(key, None)
-        for key, turn in list(self._turns.items()):
+        for key, turn in self._turns.copy().items():
             pause = max(turn.interval, self._default.interval(turn.seconds), _MIN_MEMORY)
             if now - turn.began > pause + MAX_OPEN * turn.is_open and key not in self._back_offs:
                 self._turns.pop(key, None)

@@ -53,7 +53,7 @@ class Waiting:
             if not self.is_closing:
                 self.is_closing = True
                 self._report(len(self._asleep) + release())
-                for sleeping, timer in list(self._asleep.items()):
+                for sleeping, timer in self._asleep.copy().items():
                     timer.cancel()
                     sleeping.callback(None)
             await close(reason=reason)
