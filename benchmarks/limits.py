@@ -117,7 +117,7 @@ LIMITS = (
     ),
     Limit(
         *("koster bulk classify, on one core", "archives", 35_000, True, " files/s"),
-        "half is libdeflate; fastwarc takes four fifths of it, only to read the records",
+        "half is zlib; fastwarc takes four fifths of it, only to read the records",
     ),
     Limit(
         *("the same, --dialect google", "archives google", 35_000, True, " files/s"),

@@ -20,7 +20,7 @@ from tests.helpers.support import ROOT
 #: Names beside those of the standard library that koster, or Python itself, imports if they exist.
 OTHERS = (
     *("koster", "sitecustomize", "usercustomize", "click", "rich", "rich_click", "pyarrow"),
-    *("numpy", "pandas", "deflate", "fastwarc", "anyio", "idna", "ai_crawler_index", "httpx2"),
+    *("numpy", "pandas", "fastwarc", "anyio", "idna", "ai_crawler_index", "httpx2"),
 )
 
 #: Reports its import, and ends the process.

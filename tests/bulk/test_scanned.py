@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from koster.bulk import _archives, _libdeflate, _members, _scanned
+from koster.bulk import _archives, _members, _scanned
 from koster.bulk._batches import BadRecords, Batch
 from koster.errors import UnreadableError
 from tests.helpers import archives
@@ -181,11 +181,9 @@ def test_records(check: Any, odd: bytes) -> None:
     check(members(usual, odd))
 
 
-@pytest.mark.parametrize("library", [None, _members._LIBDEFLATE], ids=["zlib", "libdeflate"])
 @pytest.mark.parametrize("size", [9, 200, 1 << 20])
-def test_chunks(check: Any, monkeypatch: pytest.MonkeyPatch, size: int, library: Any) -> None:
+def test_chunks(check: Any, monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     monkeypatch.setattr(_members, "_CHUNK", size)
-    monkeypatch.setattr(_members, "_LIBDEFLATE", library)
     monkeypatch.setattr(_members, "_MAX_DECOMPRESSED", 2_000)
     data, _ = archives.archive(archives.sites(40))
     assert check(data) == 40
@@ -195,13 +193,7 @@ def test_chunks(check: Any, monkeypatch: pytest.MonkeyPatch, size: int, library:
     check(data + gzip.compress(b"") + data)
 
 
-@pytest.mark.parametrize("library", [None, _members._LIBDEFLATE], ids=["zlib", "libdeflate"])
-@pytest.mark.parametrize("spare", [0, 3 * len(ROBOTS), 1 << 20])
-def test_room_for_decoded_texts(
-    check: Any, monkeypatch: pytest.MonkeyPatch, spare: int, library: Any
-) -> None:
-    monkeypatch.setattr(_libdeflate, "SPARE", spare)
-    monkeypatch.setattr(_members, "_LIBDEFLATE", library)
+def test_decoded_texts(check: Any) -> None:
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-16\r\n"
     odd = fetch(head, ROBOTS.decode().encode("utf-16"))
     for number in (1, 2, 9):

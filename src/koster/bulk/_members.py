@@ -11,7 +11,6 @@ import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
-from . import _libdeflate
 from ._arrow import np
 from .loops.records import MEMBER_HEADER, find_members
 
@@ -31,21 +30,19 @@ _MIN_MEMBER = MEMBER_HEADER + 8
 #: Added to the bits of the window, it stands for the format: `zlib.decompressobj`.
 _GZIP = 16
 
-_LIBDEFLATE = _libdeflate.find()
-
 
 @dataclass(frozen=True, slots=True)
 class Members:
     """Some adjacent members of a gzip file.
 
     Attributes:
-        data: Their decompressed bytes; there may be room after them.
+        data: Their decompressed bytes.
         bounds: Where each starts in ``data``, and where the last one ends.
         offsets: Where each starts in the file.
         end: Where the last one ends in the file.
     """
 
-    data: bytes | bytearray
+    data: bytes
     bounds: Numbers
     offsets: Numbers
     end: int
@@ -95,16 +92,19 @@ def _decompress(compressed: bytes, bounds: Numbers, offset: int) -> Members | No
         return None
     end = int(ends[count - 1])
     places = places[: count + 1]
-    part, bounds = memoryview(compressed)[:end], bounds[: count + 1]
-    decompress = _LIBDEFLATE.decompress if _LIBDEFLATE else _decompress_by_zlib
-    data = decompress(part, bounds, places)
+    bounds = bounds[: count + 1]
+    data = decompress(memoryview(compressed), bounds, places)
     if data is None:
         return None
     return Members(data, places, bounds[:-1] + offset, offset + end)
 
 
-def _decompress_by_zlib(compressed: memoryview, bounds: Numbers, places: Numbers) -> bytes | None:
-    """Do the same as `_libdeflate.Libdeflate.decompress`, without room after the data."""
+def decompress(compressed: memoryview, bounds: Numbers, places: Numbers) -> bytes | None:
+    """Decompress adjacent gzip members; None if one is broken.
+
+    Number n is ``compressed[bounds[n]:bounds[n + 1]]``, and ``[places[n]:places[n + 1]]`` of the
+    result; both must be exact.
+    """
     found = []
     starts = bounds.tolist()
     for start, end, size in zip(starts, starts[1:], np.diff(places).tolist(), strict=False):

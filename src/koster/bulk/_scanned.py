@@ -134,8 +134,7 @@ class _Columns:
     """Regular records as columns."""
 
     def __init__(self, part: _Part, indices: Numbers | slice) -> None:
-        self.data: Buffer = memoryview(part.data)
-        self.end = int(part.members.bounds[-1])
+        self.data: Buffer = part.data
         self.rows = {name: values[indices] for name, values in part.rows.items()}
         self.offsets = part.offsets[indices]
         self.crawls = pa.array(part.crawls, pa.string()).take(pa.array(part.crawl_codes[indices]))
@@ -246,13 +245,9 @@ class _Columns:
 
     def _add(self, texts: Sequence[bytes]) -> Numbers:
         """Add texts after the records; return where each starts, and the last one ends."""
-        together = b"".join(texts)
-        after = self.end + len(together)
-        if after <= len(self.data):
-            self.data[self.end : after] = together
-        else:
-            self.data = b"".join([self.data[: self.end], together])
-        return self.end + np.cumsum([0, *map(len, texts)])
+        end = len(self.data)
+        self.data = b"".join([self.data, *texts])
+        return end + np.cumsum([0, *map(len, texts)])
 
 
 _IS_UNAVAILABLE = np.zeros(1_000, bool)

@@ -55,7 +55,7 @@ __all__ = [
     "run",
 ]
 
-for _name in ("pyarrow", "numpy", "fastwarc", "deflate"):
+for _name in ("pyarrow", "numpy", "fastwarc"):
     # They are imported later: in the worker processes, if there are any.
     if importlib.util.find_spec(_name) is None:
         raise missing("koster.bulk", "bulk")

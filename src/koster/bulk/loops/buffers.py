@@ -44,36 +44,3 @@ def unfilled(size: int) -> bytearray:
 def room(target: bytearray) -> bytearray:
     """Return the bytes of a bytearray, for writing."""
     return target
-
-
-def decompress(
-    function: int,
-    decompressor: int,
-    data: Bytes,
-    start: int,
-    stop: int,
-    size: int,  # noqa: ARG001 - only C reads further
-    target: bytearray,
-    at: int,
-    after: int,
-    room: int,  # noqa: ARG001
-) -> bool:
-    """Decompress the gzip member ``data[start:stop]`` into ``target[at:after]``, both exactly.
-
-    It may read up to ``size``, and overwrite up to ``room``: near the end of either, libdeflate is
-    slower. ``function`` is the address of ``libdeflate_gzip_decompress_ex``, and ``decompressor``
-    that of what ``libdeflate_alloc_decompressor`` returned (libdeflate.h).
-    """
-    import ctypes  # noqa: PLC0415 - compiled modules do not need it
-
-    address, count = ctypes.c_void_p, ctypes.c_size_t
-    counted = ctypes.POINTER(count)
-    types = (ctypes.c_int, address, ctypes.c_char_p, count, address, count, counted, counted)
-    member = bytes(data[start:stop])
-    used, made = count(), count()
-    into = ctypes.addressof((ctypes.c_char * len(target)).from_buffer(target)) + int(at)
-    found: int = ctypes.CFUNCTYPE(*types)(function)(
-        decompressor, member, len(member), into, int(after - at),
-        ctypes.byref(used), ctypes.byref(made),
-    )  # fmt: skip
-    return found == 0 and used.value == stop - start and made.value == after - at

@@ -18,14 +18,6 @@ cdef int _HEADER_SIZE, _HTTP_MEDIA_SIZE, _FILE_SIZE, _SHAPE_SIZE, _MAX_LINE, _MA
 cpdef Py_ssize_t find_members(const unsigned char[::1] data, long long[::1] starts)
 cdef Py_ssize_t _find_all(bytes_t data, Py_ssize_t size, long long[::1] starts) noexcept nogil
 cdef bint _is_member(bytes_t data, Py_ssize_t at) noexcept nogil
-cpdef object decompress_members(
-    Py_ssize_t decompress, Py_ssize_t decompressor, const unsigned char[::1] data,
-    const long long[::1] bounds, const long long[::1] places, Py_ssize_t spare
-)
-cdef bint _decompress_all(
-    Py_ssize_t decompress, Py_ssize_t decompressor, bytes_t data, const long long[::1] bounds,
-    unsigned char* target, const long long[::1] places, Py_ssize_t room
-) noexcept nogil
 
 @cython.final
 cdef class Scanner:

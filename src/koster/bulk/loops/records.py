@@ -119,44 +119,6 @@ def _is_member(data: Bytes, at: int) -> bool:
     )
 
 
-def decompress_members(
-    decompress: int, decompressor: int, data: Buffer, bounds: Longs, places: Longs, spare: int
-) -> bytearray | None:
-    """Decompress adjacent gzip members with libdeflate; None if one is not as expected.
-
-    Number n is ``data[bounds[n]:bounds[n + 1]]``, and ``[places[n]:places[n + 1]]`` of the result.
-    Both must be exact. ``spare`` bytes of any value follow. The first two arguments are addresses;
-    see `buffers.decompress`.
-    """
-    size = places[len(places) - 1] + spare
-    found = _buffers.unfilled(size)
-    raw = _buffers.address(data)
-    target = _buffers.room(found)
-    with cython.nogil:
-        is_whole = _decompress_all(decompress, decompressor, raw, bounds, target, places, size)
-    return found if is_whole else None
-
-
-def _decompress_all(
-    decompress: int,
-    decompressor: int,
-    data: Bytes,
-    bounds: Longs,
-    target: bytearray,
-    places: Longs,
-    room: int,
-) -> bool:
-    last = len(places) - 1
-    size = bounds[last]
-    for number in range(last):
-        if not _buffers.decompress(
-            decompress, decompressor, data, bounds[number], bounds[number + 1], size,
-            target, places[number], places[number + 1], room,
-        ):  # fmt: skip
-            return False
-    return True
-
-
 class Scanner:
     """Finds the parts of records; for one thread at a time."""
 
