@@ -1,9 +1,13 @@
 """Parquet's page headers: how much memory a file needs, before any of it is decompressed.
 
-A reader decompresses a column page by page, and allocates the size in the page header, which may
-be gigabytes; the footer of the file need not mention it. A header is a struct of Thrift's compact
-protocol, right before its page (https://parquet.apache.org/docs/file-format/). It is read here as
-Arrow reads it, so that no page is missed.
+A reader allocates the size in the header of each page, up to 2 GiB, and writes as much into it as
+the page decompresses to. Nothing that pyarrow offers says or limits this: the footer has the sizes
+of whole columns, which may have many small pages, and a hostile footer has any size; the limits for
+Thrift are those of the footer.
+
+A header is a struct of Thrift's compact protocol, right before its page
+(https://parquet.apache.org/docs/file-format/). Only what writers use is read: numbered fields in
+order, and no lists. All else is an error, so that Arrow never sees a page which is missed here.
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # Types of Thrift's compact protocol.
-_TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = range(1, 13)
+_TRUE, _FALSE, _I32, _I64, _BINARY, _STRUCT = 1, 2, 5, 6, 8, 12
 
 # Types of pages.
 _DATA, _DICTIONARY, _DATA_V2 = 0, 2, 3
@@ -28,11 +32,9 @@ DICTIONARY_ENCODINGS = frozenset({2, 8})
 #: Values share prefixes: a page of a megabyte may decode to gigabytes.
 DELTA_BYTE_ARRAY = 7
 
-#: The maximum depth of nested structs; a page header has three.
-_MAX_DEPTH = 32
-
-#: The maximum size of a header in bytes, without strings; typical ones have 30.
-_MAX_HEADER_BYTES = 10_000
+#: Statistics are in the header of a data, which is in that of the page. Eight fields are the most.
+_MAX_DEPTH = 3
+_MAX_FIELD = 32
 
 #: The maximum number of pages without values in a column.
 _MAX_EMPTY = 1_000
@@ -110,8 +112,7 @@ def pages(file: IO[bytes], column: Any) -> Iterator[Page]:
     remaining = column.num_values
     empty = 0
     while remaining > 0:
-        file.seek(at)
-        page = _Header(file).page()
+        page = read_page(file, at)
         if min(page.packed, page.unpacked, page.values) < 0 or empty > _MAX_EMPTY:
             raise ValueError(f"the page at byte {at:,} cannot be read")
         yield page
@@ -120,83 +121,62 @@ def pages(file: IO[bytes], column: Any) -> Iterator[Page]:
         at = file.tell() + page.packed
 
 
-class _Header:
-    """Reads the header of a page at the file's position.
+def read_page(file: IO[bytes], at: int) -> Page:
+    """Read the header of a page at an offset; the page itself follows.
 
     Raises:
         ValueError: it cannot be read.
     """
+    file.seek(at)
+    try:
+        numbers = _read_struct(file, ())
+    except ValueError as error:
+        raise ValueError(f"the page header at byte {at:,} cannot be read: {error}") from None
+    kind, unpacked, packed = (numbers.get((field,), -1) for field in (1, 2, 3))
+    values = numbers.get(_VALUES[kind], -1) if kind in _VALUES else 0
+    encoding = numbers.get(_ENCODINGS[kind], -1) if kind in _ENCODINGS else -1
+    return Page(kind, packed, unpacked, values, encoding)
 
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self._start = file.tell()
-        self._remaining = _MAX_HEADER_BYTES
-        self._numbers: dict[tuple[int, ...], int] = {}
 
-    def page(self) -> Page:
-        self._struct(())
-        kind, unpacked, packed = (self._numbers.get((field,), -1) for field in (1, 2, 3))
-        values = self._numbers.get(_VALUES[kind], -1) if kind in _VALUES else 0
-        encoding = self._numbers.get(_ENCODINGS[kind], -1) if kind in _ENCODINGS else -1
-        return Page(kind, packed, unpacked, values, encoding)
-
-    def _byte(self) -> int:
-        found = self._file.read(1)
-        self._remaining -= 1
-        if not found or self._remaining < 0:
-            raise ValueError(f"the page header at byte {self._start:,} cannot be read")
-        return found[0]
-
-    def _unsigned(self) -> int:
-        """Read a number, cut to 32 bits as Arrow does."""
-        number = shift = 0
-        while (byte := self._byte()) & 0x80:
-            number |= (byte & 0x7F) << shift
-            shift += 7
-        return (number | byte << shift) & 0xFFFF_FFFF
-
-    def _signed(self) -> int:
-        number = self._unsigned()
-        return (number >> 1) ^ -(number & 1)
-
-    def _struct(self, path: tuple[int, ...]) -> None:
-        """Read a struct, and store its integers by the path of field numbers."""
-        if len(path) > _MAX_DEPTH:
-            raise ValueError(f"the page header at byte {self._start:,} is too deep")
-        field = 0
-        while head := self._byte():
-            field = field + (head >> 4) if head >> 4 else self._signed()
-            # 16 bits, as in Arrow.
-            field = (field + 0x8000 & 0xFFFF) - 0x8000
-            # Readers skip a field of an unexpected type.
-            if head & 15 == _I32:
-                self._numbers[*path, field] = self._signed()
-            elif head & 15 not in (_TRUE, _FALSE):
-                self._value(head & 15, (*path, field))
-
-    def _value(self, kind: int, path: tuple[int, ...]) -> None:
-        """Skip a value: no needed field is in a list or a map."""
-        if kind == _STRUCT:
-            self._struct(path)
-        elif kind in (_I16, _I32, _I64):
-            self._unsigned()
+def _read_struct(file: IO[bytes], path: tuple[int, ...]) -> dict[tuple[int, ...], int]:
+    """Return the 32-bit integers of a struct by their paths of field numbers."""
+    numbers: dict[tuple[int, ...], int] = {}
+    field = 0
+    while head := _byte(file):
+        step, kind = head >> 4, head & 15
+        field += step
+        if not step or field > _MAX_FIELD or len(path) >= _MAX_DEPTH:
+            raise ValueError("too many fields, or not in order")
+        if kind == _I32:
+            number = _varint(file)
+            numbers[*path, field] = (number >> 1) ^ -(number & 1)
+        elif kind == _STRUCT:
+            numbers |= _read_struct(file, (*path, field))
         elif kind == _BINARY:
-            self._file.seek(self._unsigned(), 1)
-        elif kind == _DOUBLE:
-            self._file.seek(8, 1)
-        elif kind in (_TRUE, _FALSE, _BYTE):
-            self._byte()
-        elif kind in (_LIST, _SET):
-            head = self._byte()
-            self._values([head & 15], head >> 4 if head >> 4 < 15 else self._unsigned(), path)
-        elif kind == _MAP:
-            size = self._unsigned()
-            kinds = self._byte() if size else 0
-            self._values([kinds >> 4, kinds & 15], size, path)
-        else:
-            raise ValueError(f"the page header at byte {self._start:,} has a field of type {kind}")
+            file.seek(_varint(file), 1)
+        elif kind == _I64:
+            _varint(file, 64)
+        elif kind not in (_TRUE, _FALSE):
+            raise ValueError(f"a field of type {kind}")
+    return numbers
 
-    def _values(self, kinds: list[int], size: int, path: tuple[int, ...]) -> None:
-        for _ in range(size):
-            for kind in kinds:
-                self._value(kind, (*path, -1))
+
+def _varint(file: IO[bytes], bits: int = 32) -> int:
+    number = shift = 0
+    while (byte := _byte(file)) & 0x80:
+        number |= (byte & 0x7F) << shift
+        shift += 7
+        if shift >= bits:
+            raise ValueError("a number is too large")
+    number |= byte << shift
+    # Arrow would cut it.
+    if number >> bits:
+        raise ValueError("a number is too large")
+    return number
+
+
+def _byte(file: IO[bytes]) -> int:
+    found = file.read(1)
+    if not found:
+        raise ValueError("the file ends")
+    return found[0]

@@ -30,5 +30,5 @@ def _batches_in(source: Input, file: IO[bytes], columns: Columns) -> Iterator[Ba
     roles = find_columns(source, schema.names, columns)
     for role, name in roles.items():
         check_type(source, role, schema.field(name))
-    for batch, share in _parquet.batches(file, source.path, roles["body"]):
+    for batch, share in _parquet.batches(file, source.path):
         yield to_batch(batch, roles, int(source.size * share))
