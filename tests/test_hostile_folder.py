@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import queue
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -96,12 +95,10 @@ def test_workers_of_the_service(hostile: Folder) -> None:
 
 
 def test_workers_of_bulk(hostile: Folder) -> None:
-    messages: queue.SimpleQueue[tuple[_processes._Worker, object]] = queue.SimpleQueue()
     with searched("", str(hostile.path)):
-        worker = _processes._Worker(messages)
-    worker.send(1)
+        worker = _processes._Worker(1)
     worker.send(None)
-    assert messages.get(timeout=30)[1] == (0, 0)
+    assert worker.receive() == (0, 0)
     worker.wait()
     assert hostile.imported == []
 

@@ -1,21 +1,21 @@
 """Answers many inputs in parallel worker processes.
 
-Each process (`_worker`) has pipes of its own and no lock: one that is killed at any moment stops
-nobody. (The pool of the standard library has one lock for all its processes, and waits forever if
-one was killed that held it.)
+Each process (`_worker`) has pipes of its own and a thread that waits for it: one that is killed at
+any moment stops nobody. The pool of the standard library ends all its processes if one is killed,
+and its processes stay forever if their parent is killed; each runs the user's script again, which
+fails if it starts the run without ``if __name__ == "__main__"``.
 """
 
 from __future__ import annotations
 
 import pickle
-import queue
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections import deque
-from contextlib import contextmanager, suppress
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from .._own_process import command_of
@@ -23,7 +23,7 @@ from ._shards import ShardReport
 from ._worker import INTERVAL
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from typing import TypeAlias
 
     from ._batches import Input
@@ -48,9 +48,12 @@ class ProgressTracker:
         self._progress = progress
         self._last = 0.0
 
-    def update(self, number: int, position: int, rows: int) -> None:
+    def store(self, number: int, position: int, rows: int) -> None:
         self.positions[number] = position
         self.rows[number] = rows
+
+    def update(self, number: int, position: int, rows: int) -> None:
+        self.store(number, position, rows)
         if time.monotonic() - self._last > INTERVAL:
             self.report()
 
@@ -68,15 +71,15 @@ def run_in_processes(
     If a process is killed, its input is read again, after the others and alone: they may have used
     the memory. If that process is killed, too, the input fails.
     """
-    for task in [*_Run(tasks, jobs, reports, tracker).run()]:
-        for exit_code in _Run([task], jobs, reports, tracker).run().values():
+    for task in [*_Pool(tasks, jobs, reports, tracker).run()]:
+        for exit_code in _Pool([task], jobs, reports, tracker).run().values():
             how = "was killed" if exit_code < 0 else f"ended with exit code {exit_code}"
             why = f"{task.input.path}: the process that read it {how}"
             reports[task.number] = ShardReport(task.input.path, None, why=why)
 
 
-class _Run:
-    """Tasks, and the worker processes that run them."""
+class _Pool:
+    """Tasks, and a thread for each process that runs them."""
 
     def __init__(
         self,
@@ -86,13 +89,13 @@ class _Run:
         tracker: ProgressTracker,
     ) -> None:
         self._waiting = deque(tasks)
-        self._most = min(jobs, len(tasks))
-        self._threads = jobs // self._most
+        self._size = min(jobs, len(tasks))
+        self._threads = jobs // self._size
         self._reports = reports
         self._tracker = tracker
-        self._messages: queue.SimpleQueue[tuple[_Worker, Any]] = queue.SimpleQueue()
-        self._busy: set[_Worker] = set()
-        self._ending: list[_Worker] = []
+        self._workers: set[_Worker] = set()
+        #: Held to change the tasks that wait, and the workers.
+        self._lock = threading.Lock()
         #: The tasks whose process has died, with its exit code.
         self._dead: dict[Task, int] = {}
 
@@ -103,77 +106,68 @@ class _Run:
             RuntimeError: processes do not start.
             Exception: what a task raised.
         """
-        try:
-            while self._waiting or self._busy:
-                self._start_workers()
-                worker, message = self._next_message()
-                # One that seemed to be dead may still have sent something.
-                if worker in self._busy:
-                    self._take(worker, message)
-        finally:
-            # After an error, a KeyboardInterrupt for example, they do not finish their tasks.
-            for worker in self._busy:
-                worker.process.kill()
-            for worker in (*self._busy, *self._ending):
-                worker.wait()
+        with ThreadPoolExecutor(self._size, initializer=_hold_interrupts_back) as pool:
+            try:
+                pending = {pool.submit(self._work) for _ in range(self._size)}
+                while pending:
+                    done, pending = wait(pending, INTERVAL, FIRST_COMPLETED)
+                    for each in done:
+                        each.result()
+                    self._tracker.report()
+            finally:
+                # After an error, a KeyboardInterrupt for example, they do not finish their tasks.
+                self._stop()
         return self._dead
 
-    def _start_workers(self) -> None:
-        while self._waiting and len(self._busy) < self._most:
-            try:
-                with _interrupts_held_back():
-                    worker = _Worker(self._messages)
-                    self._busy.add(worker)
-            except OSError:
-                # Too many processes or open files.
-                if not self._busy:
-                    raise
-                self._most = len(self._busy)
-                return
-            worker.send(self._threads)
-            worker.begin(self._waiting.popleft())
+    def _stop(self) -> None:
+        with self._lock:
+            self._waiting.clear()
+            workers = [*self._workers]
+        for worker in workers:
+            worker.process.kill()
+        for worker in workers:
+            worker.wait()
 
-    def _next_message(self) -> tuple[_Worker, Any]:
-        """Return the next message, and from whom it is; None if the process has died."""
-        while True:
-            with suppress(queue.Empty):
-                return self._messages.get(timeout=INTERVAL)
-            self._tracker.report()
-            for worker in self._busy:
-                if worker.is_surely_dead():
-                    return worker, None
-
-    def _take(self, worker: _Worker, message: Any) -> None:
-        if isinstance(message, tuple):
-            worker.has_started = True
-            self._tracker.update(worker.task.number, *message)
-            return
-        if isinstance(message, Exception):
-            raise message
-        if message is None:
-            self._busy.remove(worker)
-            exit_code = self._dead[worker.task] = worker.wait()
+    def _work(self) -> None:
+        worker = None
+        while (found := self._next(worker)) is not None:
+            task, worker = found
+            report = worker.run(task, self._tracker)
+            if report is not None:
+                self._reports[task.number] = report
+                continue
+            exit_code = self._dead[task] = worker.wait()
             if exit_code > 0 and not worker.has_started:
                 raise RuntimeError("worker processes do not start: see their error output")
-            return
-        report: ShardReport = message
-        self._reports[worker.task.number] = report
-        if report.why is None:
-            self._tracker.update(worker.task.number, worker.task.input.size, report.rows)
-        if self._waiting:
-            worker.begin(self._waiting.popleft())
-        else:
-            self._busy.remove(worker)
-            self._ending.append(worker)
+            with self._lock:
+                self._workers.discard(worker)
+            worker = None
+        if worker is not None:
             worker.send(None)
+            worker.wait()
+
+    def _next(self, worker: _Worker | None) -> tuple[Task, _Worker] | None:
+        """Return the next task and this worker, or a new one; None if the thread ends."""
+        with self._lock:
+            if self._waiting:
+                try:
+                    worker = worker or _Worker(self._threads)
+                except OSError:
+                    # Too many processes or open files: the others go on.
+                    if not self._workers:
+                        raise
+                else:
+                    self._workers.add(worker)
+                    return self._waiting.popleft(), worker
+            if worker is not None:
+                self._workers.discard(worker)
+            return None
 
 
 class _Worker:
-    """A worker process; its messages are put into a queue."""
+    """A worker process."""
 
-    task: Task
-
-    def __init__(self, messages: queue.SimpleQueue[tuple[_Worker, Any]]) -> None:
+    def __init__(self, threads: int) -> None:
         self.process = subprocess.Popen(  # noqa: S603 - this interpreter
             command_of(f"{__package__}._worker"),
             stdin=subprocess.PIPE,
@@ -182,53 +176,48 @@ class _Worker:
         self._input: Any = self.process.stdin
         self._output: Any = self.process.stdout
         self.has_started = False
-        self._checks = 0
-        threading.Thread(target=self._receive, args=(messages,), daemon=True).start()
+        self.send(threads)
 
-    def _receive(self, messages: queue.SimpleQueue[tuple[_Worker, Any]]) -> None:
-        """Put the messages of the process into the queue, and None when it ends."""
-        with self._output as stream:
-            # Whatever half of a message raises.
-            with suppress(Exception):
-                while True:
-                    messages.put((self, pickle.load(stream)))  # noqa: S301 - our own process
-            messages.put((self, None))
+    def run(self, task: Task, tracker: ProgressTracker) -> ShardReport | None:
+        """Run a task; return None if the process has died.
+
+        Raises:
+            Exception: what the task raised.
+        """
+        self.send(task)
+        while isinstance(message := self.receive(), tuple):
+            self.has_started = True
+            tracker.store(task.number, *message)
+        if isinstance(message, Exception):
+            raise message
+        report: ShardReport | None = message
+        if report is not None and report.why is None:
+            tracker.store(task.number, task.input.size, report.rows)
+        return report
 
     def send(self, message: object) -> None:
-        """Send a message; if the process is dead, `_receive` finds out."""
+        """Send a message; if the process is dead, `receive` finds out."""
         with suppress(OSError):
             pickle.dump(message, self._input)
             self._input.flush()
 
-    def begin(self, task: Task) -> None:
-        """Begin a task."""
-        self.task = task
-        self.send(task)
-
-    def is_surely_dead(self) -> bool:
-        """Return whether the process has ended, and `_receive` had the time to say so.
-
-        It does not find out if the program was forked meanwhile: the other one has the pipe, too.
-        """
-        if self.process.poll() is not None:
-            self._checks += 1
-        return self._checks > 1
+    def receive(self) -> Any:
+        """Return the next message; None if the process has died."""
+        try:
+            return pickle.load(self._output)  # noqa: S301 - our own process
+        except Exception:  # noqa: BLE001 - whatever half of a message raises
+            return None
 
     def wait(self) -> int:
         """Wait until the process ends; return its exit code."""
         with suppress(OSError):
             self._input.close()
-        return self.process.wait()
+        exit_code = self.process.wait()
+        self._output.close()
+        return exit_code
 
 
-@contextmanager
-def _interrupts_held_back() -> Iterator[None]:
-    """Hold Ctrl-C back; processes that start meanwhile never get it: their parent ends them."""
-    if sys.platform == "win32":
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+def _hold_interrupts_back() -> None:
+    """Hold Ctrl-C back in a thread and its processes: their parent ends them."""
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
