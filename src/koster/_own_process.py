@@ -4,12 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
-
-#: Limits of glibc, by their numbers in malloc.h: how many free bytes are kept, and from which size
-#: on a block has memory of its own, which is never kept. 32 MiB is the most that this can be.
-_M_TRIM_THRESHOLD, _KEPT_BYTES = -1, 1 << 28
-_M_MMAP_THRESHOLD, _OWN_BYTES = -3, 1 << 25
 
 #: The folder that contains the package.
 _HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -71,20 +65,3 @@ def leave_out_unused() -> None:
     """
     sys.meta_path.insert(0, _WithoutPandas)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
-
-def keep_freed_memory() -> None:
-    """Keep the memory of large blocks that are freed: the next batch needs as much.
-
-    Else the system takes each, and gives it back page by page, filled with zeros: a tenth of the
-    time for archives. Only with the C library of GNU.
-    """
-    if sys.platform != "linux":
-        return
-    # Some Pythons have no ctypes, and other C libraries no mallopt.
-    with suppress(ImportError, AttributeError):
-        import ctypes  # noqa: PLC0415 - most commands do not need it
-
-        mallopt = ctypes.CDLL(None).mallopt
-        mallopt(_M_TRIM_THRESHOLD, _KEPT_BYTES)
-        mallopt(_M_MMAP_THRESHOLD, _OWN_BYTES)

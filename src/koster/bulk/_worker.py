@@ -17,7 +17,7 @@ import traceback
 from contextlib import suppress
 from typing import IO, Any
 
-from .._own_process import keep_freed_memory, leave_out_unused
+from .._own_process import leave_out_unused
 
 #: Seconds between two reports of the progress.
 INTERVAL = 0.1
@@ -32,7 +32,6 @@ def main() -> None:
     os.dup2(2, 1)
     incoming: queue.SimpleQueue[Any] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(incoming,), daemon=True).start()
-    keep_freed_memory()
     leave_out_unused()
     from ._answering import write_shard  # noqa: PLC0415 - imports Arrow, which takes 0.2 s
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import rich_click as click
 
 from .._misuse import is_location
-from .._own_process import keep_freed_memory
 from .._wording import count_noun
 from ..crawlers import UnknownPurposeError, expand_agent, known
 from ..errors import KosterError, MissingExtraError, UnreadableError
@@ -302,7 +301,6 @@ def _run(
         screen.complain(error)
     if not inputs:
         sys.exit(3)
-    keep_freed_memory()
     try:
         with _progress(inputs, is_quiet=is_quiet) as progress:
             done = runs.run(question, inputs, output, jobs, progress)
