@@ -104,7 +104,7 @@ def extensions() -> list[Extension]:
         [
             *(Extension(name, [path], extra_compile_args=FLAGS) for name, path in SOURCES.items()),
             # Cython names a shared module as its file, with the package.
-            Extension(SHARED, [f"src/koster/engine/{SHARED}.c"], extra_compile_args=SHARED_FLAGS),
+            Extension(SHARED, [f"src/koster/_engine/{SHARED}.c"], extra_compile_args=SHARED_FLAGS),
         ],
         include_path=["src"],
         build_dir=C_FILES,

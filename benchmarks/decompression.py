@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from fastwarc.stream_io import GzipReader
 
+from koster.bulk._loops.records import find_members
 from koster.bulk._members import read_members
-from koster.bulk.loops.records import find_members
 
 from .measure import format_time, in_turns, table
 

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
-from koster.cli._collecting import collects_rarely
+from koster._cli.collecting import collects_rarely
 
 from .measure import format_time, table
 

@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from typing import TypeAlias
 
-from koster.cli._collecting import collects_rarely
+from koster._cli.collecting import collects_rarely
 
 from . import growth
 from .measure import format_time, print_speed, table

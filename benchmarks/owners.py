@@ -15,8 +15,8 @@ from statistics import median
 
 import koster
 from koster import formatting
+from koster._cli.collecting import collects_rarely
 from koster.analysis import classify, dead_rules, difference, redundant_rules
-from koster.cli._collecting import collects_rarely
 from koster.lint import lint
 
 from . import data
@@ -132,7 +132,7 @@ _URLS_OF_SITEMAP = 50_000
 #: Runs the command with its arguments, and writes its peak memory in KiB to a file.
 _MEASURED = """
 import sys
-from koster.cli import main
+from koster._cli import main
 path, *sys.argv[1:] = sys.argv[1:]
 try:
     main()

@@ -7,10 +7,10 @@ from html.parser import HTMLParser
 import pytest
 
 from koster import crawlers
+from koster._reports.audit import Audited, as_page
 from koster.analysis import Extent
 from koster.audit import audit
 from koster.crawlers import Obeys, Purpose
-from koster.reports.audit import Audited, as_page
 from tests.helpers.owners import parsed
 
 

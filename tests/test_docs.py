@@ -10,10 +10,10 @@ import pytest
 from click.testing import CliRunner
 
 import koster
+from koster._cli.root import koster as command
 from koster._version import DOCS as DOCS_URL
 from koster.bulk import CLASSIFIED, DECIDED, FACTS, _inputs, warc
 from koster.bulk._archived import ARCHIVED
-from koster.cli._root import koster as command
 from koster.lint import CHECKS
 from koster.lint.settings import _KEYS
 from tests.helpers.docs_pages import DOCS, pages

@@ -17,16 +17,16 @@ import pytest
 from click.testing import CliRunner
 
 import koster
+from koster._cli.root import koster as command
+from koster._worker import answers
 from koster.access import outcome_of, with_dialect
 from koster.bulk import kernel
 from koster.bulk.runs import Question
 from koster.cache import MemoryCache
-from koster.cli._root import koster as command
 from koster.compat.scrapy import KosterRobotParser
 from koster.dialects import DIALECTS
 from koster.fetch import MockTransport, Reply
 from koster.robots import MAX_PARSED_BYTES
-from koster.worker import answers
 from tests.helpers import archives
 from tests.helpers.archives import Fetch
 from tests.helpers.bulk_runs import run_answers

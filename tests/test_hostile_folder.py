@@ -72,7 +72,7 @@ def searched(*entries: str) -> Iterator[None]:
 
 def test_files_are_hostile(hostile: Folder) -> None:
     """The check of this check: an unprotected process runs one of them."""
-    command = [sys.executable, "-m", "koster.worker.loop"]
+    command = [sys.executable, "-m", "koster._worker.loop"]
     assert subprocess.run(command, input=b"", check=False).returncode == 99
     assert hostile.imported
 
@@ -122,7 +122,7 @@ def test_koster_in_the_current_folder_is_found(monkeypatch: pytest.MonkeyPatch) 
     others = ["other", *(each for each in sys.path if "python3" in each)]
     for entry in ("", str(source), str(source / ".." / "src")):
         monkeypatch.setattr(sys, "path", [entry, "missing", *others])
-        code = command_of("koster.worker.loop")[-1]
+        code = command_of("koster._worker.loop")[-1]
         assert f"sys.path[:] = {['missing', *others, str(source)]}\n" in code
 
 

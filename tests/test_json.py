@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from koster import _json
-from koster.cli._root import koster
+from koster._cli.root import koster
 
 ROBOTS = "User-agent: *\nDisallow: /a\n"
 NESTED = ("[" * 100_000, '{"a":' * 100_000, "[" * 500 + "]" * 500, '{"a":' * 500 + "1" + "}" * 500)

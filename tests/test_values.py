@@ -13,7 +13,7 @@ from types import ModuleType
 import pytest
 
 import koster
-from koster import access, analysis, dialects, directives, engine, freshness
+from koster import _engine, access, analysis, dialects, directives, freshness
 from koster.errors import TooSoonError
 
 
@@ -27,7 +27,7 @@ def _modules(package: ModuleType) -> list[ModuleType]:
 #: The modules that say what others hold.
 MODULES = [
     module
-    for package in (access, analysis, engine, freshness, dialects, directives)
+    for package in (access, analysis, _engine, freshness, dialects, directives)
     for module in _modules(package)
 ]  # fmt: skip
 VALUES = {

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 from click.testing import CliRunner
 
-from koster.cli._examples import EXAMPLES
-from koster.cli._root import koster
+from koster._cli.examples import EXAMPLES
+from koster._cli.root import koster
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -8,8 +8,8 @@ import click
 import jinja2
 
 from koster import __version__
-from koster.cli._help import COMMANDS
-from koster.cli._root import koster
+from koster._cli.help import COMMANDS
+from koster._cli.root import koster
 from tools.commands import Described, described
 
 PAGE = Path(__file__).parents[1] / "docs" / "koster.1"

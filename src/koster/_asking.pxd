@@ -1,5 +1,5 @@
-from koster.engine.document cimport File
-from koster.engine.selection cimport Selection
+from koster._engine.document cimport File
+from koster._engine.selection cimport Selection
 from koster._urls cimport is_read_as_written
 from koster.robots cimport RobotsTxt, Rules
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
+    from ._engine.document import File
+    from ._engine.selection import Selection
     from .directives import Values
-    from .engine.document import File
-    from .engine.selection import Selection
     from .model import Decision
     from .robots import RobotsTxt, Rules
 

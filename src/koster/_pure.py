@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 #: The modules that the build compiles.
 HOT = (
-    *("engine.rows", "engine.lexer", "engine.groups", "engine.names", "engine.user_agents"),
-    *("engine.canonical", "engine.wildcards", "engine.trie", "engine.table", "engine.matcher"),
-    *("engine.ruleset", "engine.compiler", "engine.document", "engine.selection"),
-    *("bulk.loops.batches", "bulk.loops.extents", "bulk.loops.records"),
+    *("_engine.rows", "_engine.lexer", "_engine.groups", "_engine.names", "_engine.user_agents"),
+    *("_engine.canonical", "_engine.wildcards", "_engine.trie", "_engine.table", "_engine.matcher"),
+    *("_engine.ruleset", "_engine.compiler", "_engine.document", "_engine.selection"),
+    *("bulk._loops.batches", "bulk._loops.extents", "bulk._loops.records"),
     *("robots", "_asking", "_urls", "compat._kept"),
 )
 
 #: The extension with the code that the others share. It has no source of its own.
-SHARED = "engine._cython"
+SHARED = "_engine._cython"
 
 _HOME = os.path.dirname(__file__)
 #: The packages of hot modules.

@@ -1,7 +1,7 @@
-from koster.engine cimport document as _document, matcher as _matcher, memory as _memory, ruleset as _ruleset, selection as _selection, table as _table
-from koster.engine.document cimport File, Plan
-from koster.engine.selection cimport Selection
-from koster.engine.table cimport Table
+from koster._engine cimport document as _document, matcher as _matcher, memory as _memory, ruleset as _ruleset, selection as _selection, table as _table
+from koster._engine.document cimport File, Plan
+from koster._engine.selection cimport Selection
+from koster._engine.table cimport Table
 
 cdef RobotsTxt _parse(object body, object dialect)
 

@@ -10,15 +10,15 @@ from __future__ import annotations
 from functools import partial
 
 from . import _charsets, _misuse
+from ._engine import document as _document
+from ._engine import matcher as _matcher
+from ._engine import memory as _memory
+from ._engine import no_cython as cython
+from ._engine import ruleset as _ruleset
+from ._engine import selection as _selection
+from ._engine import table as _table
 from ._wording import count_noun
 from .dialects import RFC9309, USAGE_PATHS, Rates, WindowEnd
-from .engine import document as _document
-from .engine import matcher as _matcher
-from .engine import memory as _memory
-from .engine import no_cython as cython
-from .engine import ruleset as _ruleset
-from .engine import selection as _selection
-from .engine import table as _table
 from .model import Decision, Directive, Reason
 
 #: The maximum bytes of a file that are parsed, up to the end of a line: 16 MiB less one.
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from inspect import Signature
     from typing import Any
 
+    from ._engine.document import File
+    from ._engine.selection import Selection
+    from ._engine.table import Table
     from .dialects import Dialect
     from .directives import CleanParam, Preference, RequestRate, Values, VisitTime
-    from .engine.document import File
-    from .engine.selection import Selection
-    from .engine.table import Table
     from .model import Group, Line
 elif cython.compiled:
     # Cython needs to see this, to know its own decorators; it never runs.

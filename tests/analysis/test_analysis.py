@@ -24,7 +24,7 @@ from koster.analysis import (
 )
 from koster.analysis._examples import Examples
 from koster.analysis._ranking import Ranking
-from koster.analysis.search.urls import with_host_if_ambiguous
+from koster.analysis._search.urls import with_host_if_ambiguous
 from koster.dialects import DIALECTS, Escapes
 from tests.helpers.support import EVERYTHING
 

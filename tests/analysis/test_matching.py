@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import koster
 from koster.analysis import Budget, names_in
 from koster.analysis._ranking import Ranking
-from koster.analysis.search.automata import Starred
+from koster.analysis._search.automata import Starred
 
 _TEXTS = st.text("/ab", max_size=14).map(str.encode)
 _RESTS = st.text("ab*", max_size=9).map(lambda text: f"*{text}".rstrip("*").encode())

@@ -31,7 +31,7 @@ from koster.analysis import (
     redundant_rules,
 )
 from koster.analysis._pairs import Pairs
-from koster.analysis.search import BudgetSpentError
+from koster.analysis._search import BudgetSpentError
 from koster.dialects import Escapes
 
 HEAD = "User-agent: *\n"

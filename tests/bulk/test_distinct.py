@@ -8,7 +8,7 @@ from array import array
 import pytest
 
 import koster
-from koster.bulk.loops import batches, buffers
+from koster.bulk._loops import batches, buffers
 
 
 def numbered(values: list[bytes]) -> tuple[int, list[int]]:

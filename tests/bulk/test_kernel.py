@@ -17,14 +17,14 @@ from hypothesis import strategies as st
 
 import koster
 from koster._asking import file_of
+from koster._engine.names import AgentNames
 from koster.analysis import classify as classification
 from koster.bulk import kernel
 from koster.bulk._columns import encode_column
-from koster.bulk.loops import batches as _batches
-from koster.bulk.loops import extents as _extents
+from koster.bulk._loops import batches as _batches
+from koster.bulk._loops import extents as _extents
 from koster.crawlers import agent_for
 from koster.dialects import BlankLines, Merging, Orphans
-from koster.engine.names import AgentNames
 from koster.lint import CHECKS
 from koster.model import Directive, LineKind
 from tests.helpers import strategies

@@ -19,11 +19,11 @@ import pytest
 from click.testing import CliRunner
 
 import koster
+from koster._cli.root import koster as command
+from koster._engine.document import MAX_PARSED_BYTES
 from koster.bulk import _inputs, _pages, _parquet, _reading, runs
 from koster.bulk._batches import BadRecords, Batch, WrongColumnsError
 from koster.bulk.runs import Columns, Question
-from koster.cli._root import koster as command
-from koster.engine.document import MAX_PARSED_BYTES
 from koster.errors import UnreadableError
 
 RULES = b"User-agent: *\nDisallow: /a\n"

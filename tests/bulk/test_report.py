@@ -17,14 +17,14 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
 
+from koster._cli.root import koster as command
+from koster._reports.bulk import Shares, as_csv, as_page, percent
+from koster._reports.line_charts import NARROW, WIDE, Frame, Line, chart
 from koster.analysis import Budget
 from koster.bulk import kernel, runs
 from koster.bulk.report import Report, Share, report
 from koster.bulk.runs import Question
-from koster.cli._root import koster as command
 from koster.errors import UnreadableError
-from koster.reports._lines import NARROW, WIDE, Frame, Line, chart
-from koster.reports.bulk import Shares, as_csv, as_page, percent
 from tests.helpers import archives
 from tests.helpers.archives import Fetch
 from tests.helpers.columns import ONE, OTHER

@@ -16,13 +16,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from koster._reports.bulk import Shares, as_csv, as_page
 from koster.bulk import _attribution, runs
 from koster.bulk import report as reports
 from koster.bulk._shards import KEY
 from koster.bulk.report import Report, Share, report
 from koster.bulk.runs import Columns, Question
 from koster.errors import UnreadableError
-from koster.reports.bulk import Shares, as_csv, as_page
 from tests.helpers import archives
 from tests.helpers.archives import Fetch
 from tests.helpers.bulk_runs import GPT, WRITERS, bulk

@@ -524,7 +524,7 @@ def test_output_that_is_a_file_is_an_error(tmp_path: Path, command: str) -> None
 def test_missing_arrow_names_the_extra() -> None:
     code = (
         "import sys; sys.modules['pyarrow'] = None\n"
-        "from koster.cli import main; sys.argv = ['koster', 'bulk', 'facts', 'x', '-o', 'y']; main()"
+        "from koster._cli import main; sys.argv = ['koster', 'bulk', 'facts', 'x', '-o', 'y']; main()"
     )
     result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=False

@@ -18,10 +18,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from koster import DIALECTS, GOOGLE, MK1994, parse
-from koster.cli._root import koster
-from koster.reports import screen
-from koster.reports._csv import csv_line
-from koster.reports.answers import Question, Reading, answers
+from koster._cli.root import koster
+from koster._reports import screen
+from koster._reports.answers import Question, Reading, answers
+from koster._reports.csv import csv_line
 from tests.helpers.support import ROOT, Case, all_cases
 
 FILE = b"""\
@@ -428,7 +428,7 @@ def test_other_broken_pipes_do_not_end_the_command() -> None:
     """Only a closed standard output ends the command, not a server or worker that hangs up."""
     program = """
 import os, sys
-import koster.cli, koster.cli._root
+import koster._cli, koster._cli.root
 def command(prog_name):
     read, write = os.pipe()
     os.close(read)
@@ -436,8 +436,8 @@ def command(prog_name):
         os.write(write, b"x")
     except BrokenPipeError:
         print("hung up")
-koster.cli._root.koster = command
-koster.cli.main()
+koster._cli.root.koster = command
+koster._cli.commands.main()
 """
     process = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True)
     assert (process.returncode, process.stdout) == (0, b"hung up\n")
@@ -472,7 +472,7 @@ def test_missing_extra_names_what_to_install() -> None:
         "        if name.partition('.')[0] in ('click', 'rich', 'rich_click'):\n"
         "            raise ModuleNotFoundError(f'No module named {name!r}', name=name)\n"
         "sys.meta_path.insert(0, Block())\n"
-        "from koster.cli import main; main()\n"
+        "from koster._cli import main; main()\n"
     )
     process = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, check=False,

@@ -11,9 +11,9 @@ import pytest
 import rich_click as click
 from click.testing import CliRunner, Result
 
-from koster.cli import _command_lines
-from koster.cli._command_lines import arguments
-from koster.cli._root import koster
+from koster._cli import command_lines
+from koster._cli.command_lines import arguments
+from koster._cli.root import koster
 from koster.errors import UnreadableError
 
 EVIL = [
@@ -154,7 +154,7 @@ def test_a_missing_program_is_an_error(folder: Path) -> None:
 
 
 def test_on_windows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_command_lines.os, "name", "nt")  # type: ignore[attr-defined]
+    monkeypatch.setattr(command_lines.os, "name", "nt")  # type: ignore[attr-defined]
     command = 'C:\\bin\\j.exe "C:\\a b\\c" {}'
     assert arguments("x", command, "a.j2") == ["C:\\bin\\j.exe", "C:\\a b\\c", "a.j2"]
     assert arguments("x", "npx.cmd {}", "C:\\a b\\r.txt") == ["npx.cmd", "C:\\a b\\r.txt"]

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from koster import DIALECTS
-from koster.cli._root import koster
+from koster._cli.root import koster
 
 PLACES = {
     "bash": ".local/share/bash-completion/completions/koster",

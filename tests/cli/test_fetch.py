@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from koster import __version__
-from koster.cli._root import koster
+from koster._cli.root import koster
 from tests.helpers import proxy, server, wire
 from tests.helpers.server import Answer, Site
 
@@ -319,7 +319,7 @@ def test_slow_fetch_shows_progress_on_a_terminal() -> None:
 
 
 def test_missing_extra_names_what_to_install() -> None:
-    code = "import sys; sys.modules['httpx2'] = None; from koster.cli import main; main()"
+    code = "import sys; sys.modules['httpx2'] = None; from koster._cli import main; main()"
     process = subprocess.run(
         [sys.executable, "-c", code, "fetch", "example.com"],
         capture_output=True,

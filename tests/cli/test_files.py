@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import koster
 from koster._charsets import to_utf8
-from koster.cli import _files, _writing
-from koster.cli._root import koster as command
+from koster._cli import file_access, writing
+from koster._cli.root import koster as command
 from koster.errors import UnreadableError
 from tests.helpers import server
 
@@ -428,7 +428,7 @@ def test_failed_write_leaves_no_temporary_file(path: Path, monkeypatch: pytest.M
 
     monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(UnreadableError, match="No space left on device"):
-        _writing.replace(str(path), b"x", _files.read_version(str(path)))
+        writing.replace(str(path), b"x", file_access.read_version(str(path)))
     assert os.listdir(path.parent) == [path.name]
     assert path.read_text() == TEXT
 

@@ -11,9 +11,9 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from koster.cli._examples import EXAMPLES, GUIDE
-from koster.cli._help import COMMANDS
-from koster.cli._root import koster
+from koster._cli.examples import EXAMPLES, GUIDE
+from koster._cli.help import COMMANDS
+from koster._cli.root import koster
 from koster.fetch import MockTransport
 from koster.fetch.senders import transport
 from tests.helpers import archives

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from koster.cli._root import koster as command
+from koster._cli.root import koster as command
 
 WARNING = "AdsBot-Google ignores the rules for *, as its operator says"
 

@@ -8,7 +8,7 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from koster.cli._line_diff import unified_diff
+from koster._cli.line_diff import unified_diff
 from koster.lint import Edit, Finding, Fixed, Severity, fixes
 
 

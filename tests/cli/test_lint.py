@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from koster.cli import _lint_inputs
-from koster.cli._root import koster as command
+from koster._cli import lint_inputs
+from koster._cli.root import koster as command
 from tests.helpers.support import EVERYTHING, bodies
 
 BAD = "User-agent: *\nDisallow: admin\n"
@@ -184,7 +184,7 @@ def test_failing_renderer_is_an_error() -> None:
 
 
 def test_renderer_that_does_not_end_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_lint_inputs, "_MAX_RENDER_SECONDS", 0.5)
+    monkeypatch.setattr(lint_inputs, "_MAX_RENDER_SECONDS", 0.5)
     write("robots.txt", BAD)
     result = run("--render", "sh -c 'echo User-agent; sleep 100'", "robots.txt")
     assert result.exit_code == 3

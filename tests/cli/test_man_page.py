@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from koster.cli._examples import EXAMPLES
+from koster._cli.examples import EXAMPLES
 from tools import man_page
 
 

@@ -17,9 +17,9 @@ from hypothesis import given
 
 import koster
 from koster import expectations
-from koster.cli._root import koster as command
+from koster._cli.root import koster as command
+from koster._reports import screen
 from koster.lint import CHECKS
-from koster.reports import screen
 from tests.helpers import server, strategies
 from tests.helpers.support import EVERYTHING, ROOT
 

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from koster.cli._root import koster
+from koster._cli.root import koster
 from koster.lint._sitemaps import Comparisons
 from tests.helpers import proxy, server, wire
 from tests.helpers.server import Answer, Site
@@ -427,7 +427,7 @@ def test_usage_errors(arguments: list[str], message: str) -> None:
 
 def test_only_what_is_fetched_needs_the_extra(robots: Path, sitemap: Path) -> None:
     code = "import sys; sys.modules['httpx2'] = None; sys.modules['idna'] = None; "
-    code += "from koster.cli import main; main()"
+    code += "from koster._cli import main; main()"
 
     def run_without(*arguments: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-c", code, *arguments]
@@ -598,7 +598,7 @@ def test_ctrl_c_exits_cleanly(robots: Path, form: str) -> None:
 def test_sitemap_urls_that_take_too_long_are_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("koster.cli._sitemap_findings.Comparisons", lambda: Comparisons(1_000))
+    monkeypatch.setattr("koster._cli.sitemap_findings.Comparisons", lambda: Comparisons(1_000))
     robots, sitemap = tmp_path / "robots.txt", tmp_path / "s.txt"
     robots.write_text("User-agent: *\nDisallow: /*a\n")
     sitemap.write_text("https://e.com/a\nhttps://e.com/" + "a" * 99)

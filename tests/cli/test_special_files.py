@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 
 import koster
 from koster import _opening
-from koster.cli._root import koster as command
+from koster._cli.root import koster as command
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes"),

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from rich.console import Console
 from rich.table import Table
 
-from koster.cli._collecting import collects_rarely
-from koster.reports._text import Text, table_lines
-from koster.reports.registry import RENDERERS
+from koster._cli.collecting import collects_rarely
+from koster._reports.registry import RENDERERS
+from koster._reports.text import Text, table_lines
 from tests.helpers.support import ROOT
 
 #: What a command on a file needs neither for its answers nor to print them into a pipe.
@@ -28,8 +28,8 @@ HEAVY = (
     *("rich.console", "rich.markdown", "rich.progress", "rich.table", "rich.text"),
     *("pyarrow", "duckdb", "numpy", "polars", "fastapi", "pydantic", "uvicorn", "cryptography"),
     *("koster.access", "koster.fetch", "koster.bulk", "koster.cache", "koster.compat"),
-    *("koster.conformance", "koster.logs", "koster.service", "koster.worker"),
-    *("koster.reports.sarif", "koster.reports.junit"),
+    *("koster.conformance", "koster.logs", "koster.service", "koster._worker"),
+    *("koster._reports.sarif", "koster._reports.junit"),
 )
 #: Proofs and checks, which `check` does not need.
 PROOFS = ("koster.analysis", "koster.lint", "koster.diff", "koster.audit", "koster.formatting")
@@ -74,7 +74,7 @@ def test_commands_on_files_import_no_clients_and_no_screens(command: tuple[str, 
 
 def test_lint_imports_no_clients_and_no_screens() -> None:
     # The titles of SARIF and of its own text are made by the same function.
-    unwanted = tuple(each for each in HEAVY if each != "koster.reports.sarif")
+    unwanted = tuple(each for each in HEAVY if each != "koster._reports.sarif")
     assert loaded(imported("lint", "robots.txt"), unwanted) == []
 
 
@@ -82,7 +82,7 @@ def test_all_formats_exist() -> None:
     for formats in RENDERERS.values():
         for place in formats.values():
             module, _, function = place.partition(".")
-            assert callable(getattr(import_module(f"koster.reports.{module}"), function))
+            assert callable(getattr(import_module(f"koster._reports.{module}"), function))
 
 
 # Of a column with nothing but line breaks, which no command has, rich shows one line.

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from koster import conformance
-from koster.cli._root import koster
+from koster._cli.root import koster
 from tests.helpers import doubles
 from tests.helpers.support import ROOT
 

@@ -16,12 +16,12 @@ from click.testing import CliRunner
 import koster
 import koster.bulk
 from koster import crawlers
+from koster._cli.root import koster as command
+from koster._worker import answers
 from koster.audit import audit
-from koster.cli._root import koster as command
 from koster.crawlers import Crawler, Obeys, Purpose, _ours
 from koster.diff import compare
 from koster.expectations import Expectations, Question, check
-from koster.worker import answers
 
 
 def test_registry_is_consistent() -> None:
@@ -348,7 +348,7 @@ def test_agents_suggests() -> None:
 def test_agents_without_the_registry() -> None:
     code = (
         "import sys; sys.modules['ai_crawler_index'] = None; sys.argv = ['koster', 'agents']; "
-        "from koster.cli import main; main()"
+        "from koster._cli import main; main()"
     )
     process = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=False

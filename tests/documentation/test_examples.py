@@ -29,7 +29,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from koster.cli._root import koster as command
+from koster._cli.root import koster as command
 from tests.helpers import docs_web, redis_server
 from tests.helpers.docs_pages import Block, blocks, pages
 from tests.helpers.support import ROOT

@@ -16,10 +16,10 @@ import pytest
 
 import koster
 from koster._asking import rules_for_data, selection_of
-from koster.bulk.loops import batches, buffers, extents
+from koster._engine import document, memory, ruleset, selection, wildcards
+from koster._engine.names import AgentNames
+from koster.bulk._loops import batches, buffers, extents
 from koster.dialects import Orphans
-from koster.engine import document, memory, ruleset, selection, wildcards
-from koster.engine.names import AgentNames
 from tests.helpers.analysis_answers import PATH, decisions, found_extents
 from tests.helpers.support import all_cases
 

@@ -15,8 +15,8 @@ from unittest import mock
 import pytest
 
 import koster
+from koster._engine import memory as _memory
 from koster.compat import reppy, robotparser, webcanon
-from koster.engine import memory as _memory
 
 pytestmark = pytest.mark.skipif(koster.COMPILED, reason="counted in pure Python only")
 

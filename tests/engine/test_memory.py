@@ -17,10 +17,10 @@ import pytest
 
 import koster
 from koster._asking import rules_for_data, selection_of
+from koster._engine import compiler, document, memory, wildcards
+from koster._engine.names import AgentNames
 from koster.bulk import kernel
-from koster.bulk.loops import batches, extents, records
-from koster.engine import compiler, document, memory, wildcards
-from koster.engine.names import AgentNames
+from koster.bulk._loops import batches, extents, records
 
 #: After a star, it is searched with links.
 LONG = "a" * 33

@@ -51,7 +51,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("name", ["engine.lexer", "robots", "compat._kept", _pure.SHARED])
+@pytest.mark.parametrize("name", ["_engine.lexer", "robots", "compat._kept", _pure.SHARED])
 def test_all_extensions_are_used_or_none(package: Path, name: str) -> None:
     _pure.settle()
     assert sys.meta_path == []
@@ -74,18 +74,18 @@ def test_without_extensions_nothing_is_said(package: Path) -> None:
 
 def test_extensions_older_than_their_sources_are_named(package: Path) -> None:
     assert _pure.outdated() == ""
-    os.utime(package / "engine/lexer.py", (2000, 2000))
-    extension = (package / "engine/lexer").with_suffix(EXTENSION_SUFFIXES[0])
-    older = f"{extension} is older than {package / 'engine/lexer.py'}"
+    os.utime(package / "_engine/lexer.py", (2000, 2000))
+    extension = (package / "_engine/lexer").with_suffix(EXTENSION_SUFFIXES[0])
+    older = f"{extension} is older than {package / '_engine/lexer.py'}"
     assert _pure.outdated() == f"{older}: type make run"
-    os.utime(package / "engine/trie.py", (2000, 2000))
+    os.utime(package / "_engine/trie.py", (2000, 2000))
     assert ", and 1 more: type make run" in _pure.outdated()
     (package.parent.parent / "setup.py").unlink()
     assert _pure.outdated() == ""
 
 
 def test_extensions_of_modules_that_are_gone_do_not_count(package: Path) -> None:
-    gone = package / f"engine/gone{EXTENSION_SUFFIXES[0]}"
+    gone = package / f"_engine/gone{EXTENSION_SUFFIXES[0]}"
     gone.touch()
     os.utime(gone, (500, 500))
     assert _pure.outdated() == ""
@@ -94,7 +94,7 @@ def test_extensions_of_modules_that_are_gone_do_not_count(package: Path) -> None
 
 
 def test_all_extensions_read_what_modules_declare(package: Path) -> None:
-    os.utime(package / "engine/lexer.pxd", (2000, 2000))
+    os.utime(package / "_engine/lexer.pxd", (2000, 2000))
     assert f", and {len(_pure.HOT) - 1} more" in _pure.outdated()
     sys.meta_path.insert(0, _pure._SourceFinder)
     assert _pure.outdated() == ""
@@ -102,13 +102,13 @@ def test_all_extensions_read_what_modules_declare(package: Path) -> None:
 
 def test_sources_of_hot_modules_are_found() -> None:
     find = _pure._SourceFinder.find_spec
-    folder = ROOT / "src/koster/engine"
-    spec = find("koster.engine.lexer", [str(folder)])
+    folder = ROOT / "src/koster/_engine"
+    spec = find("koster._engine.lexer", [str(folder)])
     assert spec is not None
     assert spec.origin == str(folder / "lexer.py")
-    for name in ("koster.model", "koster.engine.memory", "xkoster.engine.lexer", "lexer"):
+    for name in ("koster.model", "koster._engine.memory", "xkoster._engine.lexer", "lexer"):
         assert find(name, [str(folder)]) is None
-    assert find("koster.engine.lexer") is None
+    assert find("koster._engine.lexer") is None
 
 
 def test_compiled_means_that_no_hot_module_is_a_source() -> None:
@@ -120,7 +120,7 @@ def test_compiled_means_that_no_hot_module_is_a_source() -> None:
 def test_loops_run_without_cython(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setitem(sys.modules, "cython", None)
     module = without_cython(name)
-    assert module.cython.__name__ == "koster.engine.no_cython"
+    assert module.cython.__name__ == "koster._engine.no_cython"
     if name == "batches":
         numbers, firsts = array("i", bytes(16)), array("i", bytes(16))
         starts, ends = array("q", [0, 1, 2]), array("q", [1, 2, 3])
@@ -130,8 +130,8 @@ def test_loops_run_without_cython(monkeypatch: pytest.MonkeyPatch, name: str) ->
 
 def without_cython(name: str) -> ModuleType:
     """Return a copy of a module with loops, imported anew."""
-    path = ROOT / "src/koster/bulk/loops" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(f"koster.bulk.loops.{name}", path)
+    path = ROOT / "src/koster/bulk/_loops" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(f"koster.bulk._loops.{name}", path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

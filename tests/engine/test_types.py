@@ -20,16 +20,16 @@ from tests.helpers.support import ROOT
 #: Functions that compute with objects of Python: once for a dialect or a set of crawlers, for a
 #: User-Agent header, or for an index.
 PYTHON = {
-    "bulk.loops.batches: survey",
-    "bulk.loops.extents: __init__",
-    "engine.groups: __init__",
-    "engine.groups: reading_of",
-    "engine.lexer: __init__",
-    "engine.names: __init__",
-    "engine.user_agents: _find_words",
-    "engine.user_agents: _from_first_name",
-    "engine.user_agents: _name_in_header",
-    "engine.user_agents: _shortest_names",
+    "bulk._loops.batches: survey",
+    "bulk._loops.extents: __init__",
+    "_engine.groups: __init__",
+    "_engine.groups: reading_of",
+    "_engine.lexer: __init__",
+    "_engine.names: __init__",
+    "_engine.user_agents: _find_words",
+    "_engine.user_agents: _from_first_name",
+    "_engine.user_agents: _name_in_header",
+    "_engine.user_agents: _shortest_names",
     "robots: _matched_length",
 }
 _ARITHMETIC = re.compile(

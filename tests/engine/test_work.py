@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import koster
+from koster._engine import compiler, document, matcher, memory, trie
 from koster.bulk import kernel
-from koster.engine import compiler, document, matcher, memory, trie
 
 pytestmark = pytest.mark.skipif(koster.COMPILED, reason="counted in pure Python only")
 

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 import koster
 from koster import analysis
+from koster._engine.names import AgentNames
 from koster.analysis import WholeFile
-from koster.bulk.loops import extents
-from koster.engine.names import AgentNames
+from koster.bulk._loops import extents
 from tests.helpers.support import HERE
 
 PATH = HERE / "analysis" / "answers.json"

@@ -14,11 +14,11 @@ import pyarrow.dataset
 import pyarrow.parquet as pq
 from click.testing import CliRunner, Result
 
+from koster._cli.root import koster as command
 from koster.bulk import (
     runs,
 )
 from koster.bulk.runs import Question
-from koster.cli._root import koster as command
 
 GPT = Question("classify", ("GPTBot",))
 

@@ -18,8 +18,8 @@ from unittest import mock
 
 import koster
 from koster._asking import file_of
-from koster.bulk.loops import batches
-from koster.engine import memory
+from koster._engine import memory
+from koster.bulk._loops import batches
 from tests.helpers.analysis_answers import found_extents
 from tests.helpers.support import HERE
 

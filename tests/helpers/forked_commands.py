@@ -10,9 +10,12 @@ from multiprocessing.context import ForkServerContext
 from pathlib import Path
 
 _IMPORTED = [
-    *("koster.cli._root", "koster.logs", "koster.bulk.runs", "koster.fetch", "koster.reports"),
-    *(f"koster.cli.{name}" for name in ("audit", "check", "compose", "diff", "fetch", "fmt")),
-    *(f"koster.cli.{name}" for name in ("lint", "logs", "bulk", "test")),
+    *("koster._cli.root", "koster.logs", "koster.bulk.runs", "koster.fetch", "koster._reports"),
+    *(
+        f"koster._cli.commands.{name}"
+        for name in ("audit", "check", "compose", "diff", "fetch", "fmt")
+    ),
+    *(f"koster._cli.commands.{name}" for name in ("lint", "logs", "bulk", "test")),
     __name__,
 ]
 
@@ -26,7 +29,7 @@ def context() -> ForkServerContext:
 
 def run_on(terminal: str, folder: Path, arguments: tuple[str, ...], env: Mapping[str, str]) -> None:
     """Run ``koster`` on a terminal, without standard input."""
-    from koster.cli import main
+    from koster._cli import main
 
     os.chdir(folder)
     os.environ.update(env)

@@ -19,6 +19,11 @@ from hypothesis import strategies as st
 import koster
 from koster import crawlers
 from koster._asking import rules_for_data
+from koster._reports.github import as_commands
+from koster._reports.json import to_json
+from koster._reports.lint import FileFindings, Findings
+from koster._reports.records import of_finding
+from koster._reports.sarif import as_log
 from koster.dialects import BUFFER_BYTES
 from koster.lint import (
     CHECK_OF,
@@ -38,11 +43,6 @@ from koster.lint import (
 )
 from koster.lint._model import Subject
 from koster.lint.settings import SettingsError, read
-from koster.reports._json import to_json
-from koster.reports.github import as_commands
-from koster.reports.lint import FileFindings, Findings
-from koster.reports.records import of_finding
-from koster.reports.sarif import as_log
 from koster.robots import MAX_PARSED_BYTES
 from tests.helpers import strategies
 from tests.helpers.support import ROOT, bodies

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from playwright.sync_api import Browser
 
-from koster.cli._root import koster
+from koster._cli.root import koster
 from tests.helpers.server import Site
 from tests.helpers.support import ROOT
 from tests.helpers.tester import TABS, OpenPage, editor, row, tab

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
 
-from koster.cli._root import koster
+from koster._cli.root import koster
 from koster.logs import EVENTS, Verdict, Version, Versions, analyze, judge
 from tests.helpers.requests_of import random_case
 from tests.helpers.support import ROOT
@@ -211,7 +211,7 @@ def test_violations_and_an_error(folder: Path) -> None:
 def test_missing_extra_says_what_to_install() -> None:
     code = (
         "import sys; sys.modules['apachelogs'] = None; sys.argv[1:] = ['logs', 'x', '--robots', 'y'];"
-        "from koster.cli import main; main()"
+        "from koster._cli import main; main()"
     )
     found = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=False

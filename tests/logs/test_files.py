@@ -16,12 +16,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from koster._reports.logs import Judged, as_page
 from koster.logs import FORMATS, FormatError, Options, Report, Version, Versions, analyze
 from koster.logs import _blocks as blocks_module
 from koster.logs._blocks import Block, blocks
 from koster.logs._formats import detect, format_of, looks_like, reader_of
 from koster.logs._patterns import from_apache, from_nginx, from_w3c
-from koster.reports.logs import Judged, as_page
 from tests.helpers import signing
 
 ROBOTS = Versions("test", (Version("1", None, b"User-agent: *\nDisallow: /private/"),))

@@ -60,7 +60,7 @@ def build(source: Path, fails: str) -> tuple[str, int, int]:
     return process.stderr, counts[0], counts[1]
 
 
-@pytest.mark.parametrize("fails", ["engine/lexer", "robots", _pure.SHARED.replace(".", "/")])
+@pytest.mark.parametrize("fails", ["_engine/lexer", "robots", _pure.SHARED.replace(".", "/")])
 def test_compiler_that_fails_for_one_file(source: Path, fails: str) -> None:
     said, before, after = build(source, fails)
     assert before == 2 * (len(_pure.HOT) + 1)

@@ -100,7 +100,7 @@ def test_wheel_and_sdist(tmp_path: Path) -> None:
     with tarfile.open(sdist) as archive:
         sdist_files = {name.partition("/")[2] for name in archive.getnames()}
     assert {
-        "src/koster/engine/ruleset.pxd",
+        "src/koster/_engine/ruleset.pxd",
         "tests/cases/rfc9309.toml",
         "LICENSE",
         "Makefile",

@@ -10,14 +10,14 @@ import httpx2
 import pytest
 
 import koster
+from koster._reports import records
+from koster._worker import answers, loop
+from koster._worker.files import UnreadOutcome
+from koster._worker.refusals import RefusedError
 from koster.access import Outcome, Unreachable
 from koster.dialects import DIALECTS, RFC9309
 from koster.freshness import Answer, Entry
-from koster.reports import records
 from koster.service import Settings
-from koster.worker import answers, loop
-from koster.worker.files import UnreadOutcome
-from koster.worker.refusals import RefusedError
 from tests.helpers import serving
 from tests.helpers.api import problem
 

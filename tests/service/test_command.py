@@ -15,7 +15,7 @@ import httpx2
 import pytest
 from click.testing import CliRunner
 
-from koster.cli._root import koster as command_line
+from koster._cli.root import koster as command_line
 from koster.service import Settings, create_app
 from tests.helpers import serving
 from tests.helpers.server import Site, closed_port
@@ -178,7 +178,7 @@ def test_redis_cache_survives_a_restart(redis_url: str, site: Site) -> None:
 def test_missing_extra_error_says_what_to_install() -> None:
     program = (
         "import sys; sys.modules['fastapi'] = None\n"
-        "from koster.cli import main; sys.argv = ['koster', 'serve']; main()"
+        "from koster._cli import main; sys.argv = ['koster', 'serve']; main()"
     )
     result = subprocess.run(
         [sys.executable, "-c", program], check=False, capture_output=True, text=True
@@ -194,7 +194,7 @@ def test_create_app_returns_an_asgi_application() -> None:
 
 
 def test_cache_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from koster.cli.serve import _cache_path
+    from koster._cli.commands.serve import _cache_path
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
     assert _cache_path(None) == str(tmp_path / "caches/koster/service.sqlite")

@@ -8,7 +8,7 @@ import httpx2
 import pytest
 from click.testing import CliRunner
 
-from koster.cli._root import koster as command_line
+from koster._cli.root import koster as command_line
 from koster.service import Settings, create_app
 from koster.service._hosts import HostCheck
 from koster.service._problems import Problem

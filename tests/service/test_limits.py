@@ -9,7 +9,7 @@ import resource
 import httpx2
 import pytest
 
-from koster.cli._root import koster as command_line
+from koster._cli.root import koster as command_line
 from koster.service import Settings, _protocol
 from koster.service._connections import allowed_connections
 from koster.service._limits import RateLimit

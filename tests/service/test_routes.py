@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 import koster
-from koster.cli._root import koster as command_line
+from koster._cli.root import koster as command_line
 from koster.compose import PRESETS, compose, intentions_of
 from koster.dialects import DIALECTS
 from koster.lint import lint, most_important

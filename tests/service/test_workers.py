@@ -195,15 +195,15 @@ def test_work_time_limit_sends_retry_after() -> None:
 
 def test_worker_imports_no_clients() -> None:
     """Nor a web framework: it needs a third of the memory without them."""
-    code = "import sys, koster.worker.loop; print(*sys.modules)"
+    code = "import sys, koster._worker.loop; print(*sys.modules)"
     process = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert not {b"ssl", b"asyncio", b"pydantic", b"idna"} & {*process.stdout.split()}
 
 
 INTERRUPTED = """
 import json, random, sys
-from koster.worker import answers
-from koster.worker import loop
+from koster._worker import answers
+from koster._worker import loop
 chance = random.Random(1)
 LIMIT = 1 << 20
 files = [open(path, "rb").read() for path in sys.argv[1:]]

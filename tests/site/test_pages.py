@@ -11,8 +11,8 @@ import click
 import pytest
 
 import koster
-from koster.cli._help import COMMANDS
-from koster.cli._root import koster as koster_command
+from koster._cli.help import COMMANDS
+from koster._cli.root import koster as koster_command
 from koster.fetch import EventName
 from koster.lint import CHECKS
 from tests.helpers.support import ROOT
@@ -76,7 +76,7 @@ def test_every_command_has_a_page_with_its_options(pages: dict[str, Page]) -> No
 
 
 def test_every_public_module_has_a_page() -> None:
-    internal = {"cli", "compat", "reports", "worker", "engine", "bulk.loops", "__main__"}
+    internal = {"cli", "compat", "reports", "worker", "engine", "bulk._loops", "__main__"}
     # Modules that only define what another page describes.
     described_by = {"model", "robots", "errors", "dialects", "directives", "freshness", "fetch.sync", "fetch.aio", "fetch.downloads", "fetch.events", "fetch.guard", "fetch.pace", "fetch.fleet", "fetch.mock", "fetch.senders", "cache.memory", "cache.sqlite", "cache.redis", "cache.store", "cache.resilient", "cache.forks", "bulk.kernel", "lint.settings"}  # fmt: skip
     found = set()

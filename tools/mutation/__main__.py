@@ -24,7 +24,7 @@ from .survivors import Survivor, listed, survivors_of
 
 ROOT = Path(__file__).parents[2]
 #: What is tested, below the package.
-_PARTS = ("engine", "bulk/loops", "analysis", "access", "freshness")
+_PARTS = ("_engine", "bulk/_loops", "analysis", "access", "freshness")
 #: How many mutants of each part there are, and how many survive.
 RESULTS = Path(__file__).with_name("results.json")
 #: At most so many survivors of a hundred mutants.
@@ -36,7 +36,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("command", choices=("run", "report"))
     parser.add_argument("folder", type=Path)
-    parser.add_argument("modules", nargs="*", metavar="MODULE", help="such as engine/trie")
+    parser.add_argument("modules", nargs="*", metavar="MODULE", help="such as _engine/trie")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many at a time")
     parser.add_argument("--percent", type=int, default=100, help="of each module, at random")
     options = parser.parse_args()
@@ -51,7 +51,7 @@ def main() -> int:
 
 
 def _modules() -> list[str]:
-    """Return the modules that are tested: ``engine/trie``, ``access``."""
+    """Return the modules that are tested: ``_engine/trie``, ``access``."""
     package = ROOT / "src" / "koster"
     found = []
     for part in _PARTS:

@@ -27,11 +27,11 @@ _ANALYSIS = (
 #: The tests by the beginning of a module's path in the package.
 TESTS = {
     **dict.fromkeys(
-        ("bulk/loops/batches", "bulk/loops/buffers", "bulk/loops/extents", "engine/rows"),
+        ("bulk/_loops/batches", "bulk/_loops/buffers", "bulk/_loops/extents", "_engine/rows"),
         (*_ENGINE, *_KERNEL),
     ),
-    "bulk/loops/records": ("tests/bulk/test_scanned.py",),
-    "engine": _ENGINE,
+    "bulk/_loops/records": ("tests/bulk/test_scanned.py",),
+    "_engine": _ENGINE,
     "analysis": _ANALYSIS,
     "access": _FETCHING,
     "freshness": _FETCHING,

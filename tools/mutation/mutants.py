@@ -36,7 +36,7 @@ _KEPT = {
 }  # fmt: skip
 
 
-#: Functions that allocate; see `koster.engine.memory` and `koster.engine.rows`.
+#: Functions that allocate; see `koster._engine.memory` and `koster._engine.rows`.
 _ALLOCATING = {"integers", "buffer", "resized", "Rows", "resize", "has_room"}
 
 #: The lines and columns where something begins and ends.

@@ -25,7 +25,7 @@ class Survivor(NamedTuple):
 
     @property
     def part(self) -> str:
-        """``engine``, ``analysis``, ``access`` or ``freshness``."""
+        """``_engine``, ``analysis``, ``access`` or ``freshness``."""
         return self.module.partition("-")[0]
 
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from koster.cli._examples import EXAMPLES
-from koster.cli._help import COMMANDS
-from koster.cli._root import koster
+from koster._cli.examples import EXAMPLES
+from koster._cli.help import COMMANDS
+from koster._cli.root import koster
 from tools.commands import Described, described, printed
 
 from .markdown import front

@@ -91,7 +91,7 @@ def _pages() -> Iterator[Page]:
     for path, text in lint.pages():
         yield Page(f"reference/lint/{path}", text, "src/koster/lint/_checks.py")
     for path, text in commands.pages():
-        source = f"src/koster/cli/{path.removesuffix('.md').partition('-')[0]}.py"
+        source = f"src/koster/_cli/commands/{path.removesuffix('.md').partition('-')[0]}.py"
         yield Page(f"reference/commands/{path}", text, source)
     for path, text in suite.pages():
         yield Page(f"reference/conformance/{path}", text, "conformance/README.md")

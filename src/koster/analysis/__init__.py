@@ -54,7 +54,7 @@ from ._effects import (
 from ._extent import Classification, Extent, classify, likely_urls
 from ._files import MAX_RULES_OF_SETS, Limit, WholeFile, max_rules_of, rule_sets
 from ._names import EVERYBODY, first_of, letters_of, names_in, paired_names
-from .search import Budget, BudgetSpentError
+from ._search import Budget, BudgetSpentError
 
 __all__ = [
     "EVERYBODY", "MAX_RULES_OF_SETS", "Budget", "BudgetSpentError", "Cause", "Classification",

@@ -16,8 +16,8 @@ from ..dialects import Patterns
 from ..robots import parse
 from ._pairs import Pairs
 from ._patterns import SHELL, are_plain, digits_of_runs, is_text_read_alike
-from .search import Budget, BudgetSpentError
-from .search.urls import with_host_if_ambiguous
+from ._search import Budget, BudgetSpentError
+from ._search.urls import with_host_if_ambiguous
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

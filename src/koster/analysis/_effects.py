@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from ._examples import Examples, likely_urls_of
 from ._patterns import ROBOTS_TXT_ROW, ROOT
 from ._ranking import Ranking
-from .search import Budget, BudgetSpentError
-from .search.urls import comparison_path, url_of, with_host_if_ambiguous
+from ._search import Budget, BudgetSpentError
+from ._search.urls import comparison_path, url_of, with_host_if_ambiguous
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence

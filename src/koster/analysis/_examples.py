@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ._patterns import ROOT
-from .search import Search
-from .search.urls import simplify_url, url_beginning_with, url_of, with_host_if_ambiguous
+from ._search import Search
+from ._search.urls import simplify_url, url_beginning_with, url_of, with_host_if_ambiguous
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..dialects import Reading
     from ._patterns import Pattern
     from ._ranking import Ranking
-    from .search import Budget
+    from ._search import Budget
 
 
 def likely_urls_of(pattern: Pattern, reading: Reading) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ._examples import Examples
 from ._ranking import Ranking
-from .search import Budget, BudgetSpentError
+from ._search import Budget, BudgetSpentError
 
 if TYPE_CHECKING:
     from ..model import Rule

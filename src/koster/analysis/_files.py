@@ -14,7 +14,7 @@ from ._examples import Examples
 from ._extent import Classification, Extent, classify
 from ._names import Selecting, count_line_ends, first_of, names_in
 from ._ranking import Ranking
-from .search import Budget, BudgetSpentError
+from ._search import Budget, BudgetSpentError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

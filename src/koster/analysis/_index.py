@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from ._patterns import Pattern
-    from .search import Budget
+    from ._search import Budget
 
 #: Bytes of a part, unless the run is shorter.
 _PART = 6

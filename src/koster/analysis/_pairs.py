@@ -12,8 +12,8 @@ from ..dialects import Choice
 from ._index import Index
 from ._patterns import ROBOTS_TXT_ROW, ROOT, digits_of_runs
 from ._ranking import Ranking, exempts_robots_txt
-from .search import BudgetSpentError, Search, alphabet
-from .search.urls import (
+from ._search import BudgetSpentError, Search, alphabet
+from ._search.urls import (
     DECODED_ESCAPES,
     UNAMBIGUOUS,
     comparison_path,
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from ..robots import Rules
     from ._patterns import Pattern
-    from .search import Budget
-    from .search.alphabet import Alphabet
+    from ._search import Budget
+    from ._search.alphabet import Alphabet
 
 #: Pairs of which likely URLs are tried when no proof is found within the budget.
 _MAX_SAMPLES = 200

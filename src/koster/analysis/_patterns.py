@@ -9,15 +9,15 @@ import re
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from .._engine import wildcards as _wildcards
 from ..dialects import Patterns
-from ..engine import wildcards as _wildcards
-from .search import Shell, Starred
-from .search.urls import SAFE
+from ._search import Shell, Starred
+from ._search.urls import SAFE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from .search.automata import Automaton
+    from ._search.automata import Automaton
 
     CompiledRule = tuple[bytes, int, int, bool, bool, int, int]
 

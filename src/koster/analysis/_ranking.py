@@ -23,18 +23,18 @@ from ._patterns import (
     pseudo_pattern,
     robots_txt_patterns,
 )
-from .search import alphabet
-from .search.urls import with_written_escapes
+from ._search import alphabet
+from ._search.urls import with_written_escapes
 
 if TYPE_CHECKING:
     from collections.abc import Container
 
+    from .._engine.selection import Selection
     from ..dialects import Reading
-    from ..engine.selection import Selection
     from ..model import Rule
     from ..robots import Rules
-    from .search import Budget
-    from .search.alphabet import Alphabet
+    from ._search import Budget
+    from ._search.alphabet import Alphabet
 
 #: What the engine returns for a URL that is too long, and the pattern for that: of no set.
 _TOO_LONG = -4

@@ -1,4 +1,4 @@
-"""Prepares Arrow columns for `koster.bulk.loops.batches`: bytes in one buffer, without repeats.
+"""Prepares Arrow columns for `koster.bulk._loops.batches`: bytes in one buffer, without repeats.
 
 Takes all of Arrow's types for text and bytes: string, large_string, binary, large_binary, views,
 dictionaries, whole or in chunks; and objects with ``__arrow_c_array__``.
@@ -12,8 +12,8 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from ._arrow import np, pa, pc
+from ._loops import batches as _batches
 from ._parts import Parts
-from .loops import batches as _batches
 
 if TYPE_CHECKING:
     from typing import TypeAlias

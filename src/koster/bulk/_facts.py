@@ -11,7 +11,7 @@ from .._charsets import MAX_BYTES
 from .._contents import is_binary, is_page, wide_charset
 from ..model import DIRECTIVE_OF, RULES, Directive, text_of
 from ._arrow import pa
-from .loops import batches as _batches
+from ._loops import batches as _batches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

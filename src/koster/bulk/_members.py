@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
 from ._arrow import np
-from .loops.records import MEMBER_HEADER, find_members
+from ._loops.records import MEMBER_HEADER, find_members
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

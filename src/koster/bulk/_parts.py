@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ._arrow import np, pa
-from .loops import batches as _batches
+from ._loops import batches as _batches
 
 if TYPE_CHECKING:
     from ._arrow import Numbers
-    from .loops.buffers import Buffer
+    from ._loops.buffers import Buffer
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Archives of usual form as Arrow columns, without a Python object for each record.
 
-`_members` decompresses, `koster.bulk.loops.records` finds the parts of the records, and columns are
-gathered from there. fastwarc reads the single records that are irregular. Where the form of an
+`_members` decompresses, `_loops.records` finds the parts of the records, and columns are gathered
+from there. fastwarc reads the single records that are irregular. Where the form of an
 archive is unusual, or it is broken, reading stops before, for `_warc_recovery` to continue.
 """
 
@@ -15,18 +15,18 @@ from .._contents import is_binary, is_page
 from . import warc
 from ._archived import ARCHIVED
 from ._arrow import np, pa
+from ._loops import records as _records
 from ._members import read_members
 from ._parts import Parts
 from ._warc_reader import BadRecord, BrokenError, read_raw
-from .loops import records as _records
 from .warc import FetchClass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ._arrow import Numbers
+    from ._loops.buffers import Buffer
     from ._members import Members
-    from .loops.buffers import Buffer
 
 _CLASSES = tuple(FetchClass)
 _CODES = {fetch_class: code for code, fetch_class in enumerate(_CLASSES)}

@@ -7,7 +7,7 @@ import os
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from ..engine.document import MAX_PARSED_BYTES
+from .._engine.document import MAX_PARSED_BYTES
 from ._arrow import pa, pc
 from ._batches import Batch, WrongColumnsError
 from ._columns import to_large_binary

@@ -21,12 +21,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from .._asking import rules_for_data
+from .._engine.names import AgentNames
 from .._misuse import check_order
 from ..analysis import Budget
 from ..analysis import classify as analyze
 from ..crawlers import agent_for
 from ..dialects import RFC9309, Decoding, Escapes
-from ..engine.names import AgentNames
 from ..origins import bytes_as_sent
 from ..robots import decoded, parse
 from ._arrow import np, pa, pc
@@ -41,9 +41,9 @@ from ._columns import (
     to_text,
 )
 from ._facts import FACTS, facts_of
+from ._loops import batches as _batches
+from ._loops import extents as _extents
 from ._parts import Parts, buffers
-from .loops import batches as _batches
-from .loops import extents as _extents
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

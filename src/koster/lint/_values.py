@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from .. import _charsets
+from .._engine import document as _document
 from .._wording import count_noun
 from ..dialects import BUFFER_BYTES
 from ..directives import (
@@ -20,7 +21,6 @@ from ..directives import (
     usage_path,
     visit_time,
 )
-from ..engine import document as _document
 from ..model import Directive, LineKind
 from ._model import WHOLE_FILE, Place, Remark, truncate, truncate_rule
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import FastAPI, Query, Request, Response
 
+from .._reports.records import of_crawler
 from .._version import VERSION
+from .._worker import answers
+from .._worker.refusals import answer_too_large
 from ..compose import PRESETS, compose, intentions_of
 from ..crawlers import Purpose, known
 from ..dialects import DIALECTS, RFC9309, dialect_named
-from ..reports.records import of_crawler
-from ..worker import answers
-from ..worker.refusals import answer_too_large
 from . import _costs as costs
 from . import _models as models
 from . import _requests as requests
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from pydantic import BaseModel
 
-    from ..worker.files import File, UnreadOutcome
+    from .._worker.files import File, UnreadOutcome
     from ._gate import State
     from ._metrics import Metrics
     from ._settings import Settings

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .. import COMPILED
+from .._worker.files import body_of
 from ..dialects import Patterns
-from ..worker.files import body_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from .._worker.files import File
     from ..dialects import Dialect
-    from ..worker.files import File
 
 #: Nanoseconds that the server may spend on a request.
 _MAX_TIME = 2_500_000

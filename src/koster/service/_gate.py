@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from ..worker.refusals import answer_too_large
+from .._worker.refusals import answer_too_large
 from . import _problems
 from ._hosts import HostCheck, cross_site_rejection
 from ._log import log

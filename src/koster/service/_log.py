@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import to_json
 
-from ..reports._json import scalars
+from .._reports.json import scalars
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from fastapi import FastAPI
 
-    from ..worker.refusals import RefusedError
+    from .._worker.refusals import RefusedError
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -99,7 +99,7 @@ def rate_limited(code: str, prefix: str, wait: float) -> Problem:
 
 
 def of_refusal(refusal: RefusedError) -> Problem:
-    """Return the problem of a request that a function of `koster.worker` refused."""
+    """Return the problem of a request that a function of `koster._worker` refused."""
     detail, pointer = refusal.detail, refusal.pointer
     errors = [] if pointer is None else [{"detail": detail, "pointer": pointer}]
     return Problem(refusal.status, refusal.code, detail, errors)
@@ -127,7 +127,7 @@ def too_many_connections(limit: int) -> Problem:
 
 
 class _Request(Request):
-    """A request whose JSON repeats no key, and has few values: see `koster.worker.bodies`."""
+    """A request whose JSON repeats no key, and has few values: see `koster._worker.bodies`."""
 
     async def json(self) -> Any:
         if not hasattr(self, "_json"):

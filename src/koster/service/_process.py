@@ -1,4 +1,4 @@
-"""The server's side of a worker process; see `koster.worker`."""
+"""The server's side of a worker process; see `koster._worker`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import anyio
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from .._own_process import command_of
-from ..worker.loop import SIZE
+from .._worker.loop import SIZE
 
 if TYPE_CHECKING:
     from anyio.abc import ByteSendStream, Process
@@ -42,7 +42,7 @@ class Worker:
         try:
             with anyio.fail_after(_START_TIMEOUT):
                 self._process = await anyio.open_process(
-                    command_of("koster.worker.loop"),
+                    command_of("koster._worker.loop"),
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=None,
@@ -58,7 +58,7 @@ class Worker:
             raise
 
     async def call(self, *request: Any) -> Any:
-        """Run a function in the process, and return its result; see `koster.worker.loop.run`.
+        """Run a function in the process, and return its result; see `koster._worker.loop.run`.
 
         Raises:
             WorkerEndedError: the process ended, or does not start.

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 import anyio
 import httpx2
 
+from .._reports.json import scalars
+from .._worker.files import UnreadOutcome
 from ..cache import MemoryCache, open_cache
 from ..cache.memory import LRUCache, memory_bytes
 from ..dialects import DIALECTS, dialect_named
@@ -18,8 +20,6 @@ from ..fetch._arguments import validate_user_agent
 from ..fetch._proxies import parse_proxy
 from ..fetch._state import ClientState, Site
 from ..origins import origin_of
-from ..reports._json import scalars
-from ..worker.files import UnreadOutcome
 from ._gate import too_many_requests
 from ._log import WARNING, log
 from ._problems import Problem

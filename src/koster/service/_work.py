@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import anyio
 
-from ..worker import answers
-from ..worker.files import UnreadOutcome, body_of
-from ..worker.loop import FAILED, FINISHED, REFUSED, TIMED_OUT
-from ..worker.refusals import RefusedError
+from .._worker import answers
+from .._worker.files import UnreadOutcome, body_of
+from .._worker.loop import FAILED, FINISHED, REFUSED, TIMED_OUT
+from .._worker.refusals import RefusedError
 from ._fair import Lane, WorkTime
 from ._gate import max_response
 from ._limits import client_address, client_key
@@ -133,7 +133,7 @@ class Workers:
         return await self.answer(request, answers.read_json, body, is_small=is_small)
 
     async def run(self, request: Request, function: Callable[..., T], *arguments: Any) -> T:
-        """Run a function of `koster.worker.answers`; stop when the client disconnects.
+        """Run a function of `koster._worker.answers`; stop when the client disconnects.
 
         ``arguments`` are those after the limit of the answer.
 

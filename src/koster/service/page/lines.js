@@ -1,4 +1,4 @@
-// How lines are read, as the engine reads them (koster.engine.lexer, dialect RFC9309): the text before #
+// How lines are read, as the engine reads them (koster._engine.lexer, dialect RFC9309): the text before #
 // is a directive and its value, parted by a colon; without one, exactly two words are.
 
 const RULES = ["allow", "disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw"];

@@ -1,0 +1,1 @@
+"""The commands of `koster`: one module each, with a function of its name."""

@@ -1,0 +1,436 @@
+"""``koster bulk``: whole archives and tables of robots.txt files."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import rich_click as click
+
+from ..._misuse import is_location
+from ..._reports import screen
+from ..._reports.plain import printable
+from ..._reports.registry import render
+from ..._wording import count_noun
+from ...crawlers import UnknownPurposeError, expand_agent, known
+from ...errors import KosterError, MissingExtraError, UnreadableError
+from .. import file_access, writing
+from ..extras import imported
+from ..help import INPUT, OUTPUT, command, group
+from ..names import CrawlerType, warn_of_unknown
+from ..progress import byte_progress
+from ..stopping import stoppable
+from ..types import FileType, FolderType, dialect_option
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from ...bulk import runs
+    from ...bulk.runs import Input
+    from ...dialects import Dialect
+
+#: The group of options that name columns of tables.
+COLUMNS = "Columns of tables"
+
+#: Bad records to print for each input; the shard lists more.
+_MAX_PRINTED = 3
+
+#: The value of ``--agents`` for all known crawlers.
+_KNOWN = "known"
+
+
+_CODES = (
+    "0 all was read, 1 some records could not be read, 2 wrong usage, 3 an input or the answers "
+    "failed, or there is no robots.txt"
+)
+
+
+@group("bulk", _CODES)
+def bulk() -> None:
+    """Answer questions about whole archives of robots.txt files, on all cores.
+
+    The answers are a folder of Parquet files. After an interruption, the command resumes.
+    """
+
+
+def _check_folder(_context: click.Context, _option: click.Parameter, path: str) -> str:
+    if os.path.exists(path) and not os.path.isdir(path):
+        raise click.BadParameter(f"{printable(path)} is a file; name a folder for the answers")
+    return path
+
+
+def _options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that all of these commands share."""
+    for option in (
+        stoppable,
+        click.option("--quiet", "-q", is_flag=True, panel=OUTPUT, help="Show only errors."),
+        click.option(
+            "--jobs",
+            "-j",
+            type=click.IntRange(1, 1024),
+            metavar="N",
+            panel=OUTPUT,
+            help="How many cores to use. Default: all.",
+        ),
+        click.option(
+            "--output",
+            "-o",
+            required=True,
+            callback=_check_folder,
+            type=FolderType(),
+            metavar="FOLDER",
+            panel=OUTPUT,
+            help="Folder for the answers: a Parquet file for each input.",
+        ),
+        dialect_option("How to read the files"),
+        click.option(
+            "--body",
+            metavar="COLUMN",
+            panel=COLUMNS,
+            help="Of robots.txt files. Default: body, text, content, robots_txt or robots.",
+        ),
+        click.argument("inputs", nargs=-1, required=True, type=FileType(), metavar="INPUT..."),
+    ):
+        command = option(command)
+    return command
+
+
+def _agent_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options for agents to a command."""
+    for option in (
+        click.option(
+            "--agents",
+            "lists",
+            multiple=True,
+            type=FileType(),
+            metavar="FILE",
+            panel=INPUT,
+            help="A file of them, one a line; known: all known crawlers. Repeatable.",
+        ),
+        click.option(
+            "--agent",
+            "-a",
+            "agents",
+            multiple=True,
+            type=CrawlerType(),
+            metavar="NAME",
+            panel=INPUT,
+            help="A crawler, or all with a purpose, such as @training. Repeatable.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def _report_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options for the columns that a report uses."""
+    for option in (
+        click.option(
+            "--time-column",
+            metavar="COLUMN",
+            panel=COLUMNS,
+            help="Of the time of the fetch. Default: fetched.",
+        ),
+        click.option(
+            "--crawl-column",
+            metavar="COLUMN",
+            panel=COLUMNS,
+            help="Of the crawl's name. Default: crawl, or the month of the fetch.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+@command("bulk classify", _CODES)
+@_agent_options
+@_report_options
+@_options
+def classify(
+    inputs: Sequence[str],
+    output: str,
+    agents: Sequence[str],
+    lists: Sequence[str],
+    crawl_column: str | None,
+    time_column: str | None,
+    dialect: Dialect,
+    body: str | None,
+    jobs: int | None,
+    quiet: bool,
+) -> None:
+    """Find how much of each site is blocked: all, some or none.
+
+    INPUT is a WARC file, Parquet, JSON lines or CSV, or a folder of them.
+    """
+    runs = _runs()
+    all_agents = _all_agents(agents, lists)
+    if not all_agents:
+        raise click.UsageError("no agents given: use --agent NAME, or --agents known")
+    columns = runs.Columns(body=body, crawl=crawl_column, time=time_column)
+    question = runs.Question("classify", all_agents, dialect=dialect.name, columns=columns)
+    _run(question, *_find_inputs(inputs), output, jobs, is_quiet=quiet)
+
+
+@command("bulk decide", _CODES)
+@_agent_options
+@click.option(
+    "--url",
+    "urls",
+    multiple=True,
+    metavar="URL",
+    panel=INPUT,
+    help="A URL or path to decide for every site, in place of a column. Repeatable.",
+)
+@click.option("--url-column", metavar="COLUMN", panel=COLUMNS, help="Of URLs. Default: url.")
+@click.option(
+    "--agent-column",
+    metavar="COLUMN",
+    panel=COLUMNS,
+    help="Of crawlers. Default: agent.",
+)
+@_options
+def decide(
+    inputs: Sequence[str],
+    output: str,
+    agents: Sequence[str],
+    lists: Sequence[str],
+    urls: Sequence[str],
+    url_column: str | None,
+    agent_column: str | None,
+    dialect: Dialect,
+    body: str | None,
+    jobs: int | None,
+    quiet: bool,
+) -> None:
+    """Decide whether crawlers may fetch URLs, and by which line.
+
+    INPUT is a WARC file, Parquet, JSON lines or CSV, or a folder of them.
+    """
+    runs = _runs()
+    all_agents = _all_agents(agents, lists)
+    for url in urls:
+        if not is_location(url):
+            raise click.UsageError(f"--url {url!r} is not a URL or path; a path starts with /")
+    if urls and url_column:
+        raise click.UsageError("--url and --url-column cannot be used together")
+    if all_agents and agent_column:
+        raise click.UsageError("--agent and --agent-column cannot be used together")
+    columns = runs.Columns(
+        body=body,
+        url=None if urls else url_column or "url",
+        agent=None if all_agents else agent_column or "agent",
+    )
+    found, errors = _find_inputs(inputs)
+    if any(each.kind == "warc" for each in found):
+        if not urls:
+            raise click.UsageError("no URLs given: archives need --url, such as --url /")
+        if not all_agents:
+            raise click.UsageError("no agents given: archives need --agent NAME, or --agents known")
+    question = runs.Question("decide", all_agents, tuple(urls), dialect.name, columns)
+    _run(question, found, errors, output, jobs, is_quiet=quiet)
+
+
+@command("bulk facts", _CODES)
+@_options
+def facts(
+    inputs: Sequence[str],
+    output: str,
+    dialect: Dialect,
+    body: str | None,
+    jobs: int | None,
+    quiet: bool,
+) -> None:
+    """Extract facts from files: groups, sitemaps, delays, findings.
+
+    INPUT is a WARC file, Parquet, JSON lines or CSV, or a folder of them.
+    """
+    runs = _runs()
+    question = runs.Question("facts", dialect=dialect.name, columns=runs.Columns(body=body))
+    _run(question, *_find_inputs(inputs), output, jobs, is_quiet=quiet)
+
+
+def _all_agents(agents: Sequence[str], lists: Sequence[str]) -> tuple[str, ...]:
+    """Return the agents of all options, each once."""
+    found: list[str] = []
+    warn_of_unknown(agents)
+    try:
+        for agent in agents:
+            found += expand_agent(agent)
+        for path in lists:
+            if path == _KNOWN:
+                found += [each.token for each in known()]
+            else:
+                lines = file_access.read_lines(path)
+                found += [line for line in lines if not line.startswith("#")]
+    except (MissingExtraError, UnknownPurposeError) as error:
+        raise click.UsageError(str(error)) from error
+    except UnreadableError as error:
+        _fail(str(error))
+    return tuple(dict.fromkeys(found))
+
+
+def _find_inputs(paths: Sequence[str]) -> tuple[list[Input], list[str]]:
+    """Return the inputs, and an error for each path that is not one."""
+    errors: list[str] = []
+    return _runs().find_inputs(paths, errors), errors
+
+
+def _runs() -> Any:
+    return imported("bulk.runs")
+
+
+def _fail(why: str) -> NoReturn:
+    screen.complain(why)
+    sys.exit(3)
+
+
+def _run(
+    question: runs.Question,
+    inputs: list[Input],
+    errors: list[str],
+    output: str,
+    jobs: int | None,
+    *,
+    is_quiet: bool,
+) -> None:
+    """Answer the question, print a summary, and exit with its code."""
+    runs = _runs()
+    for error in errors:
+        screen.complain(error)
+    if not inputs:
+        sys.exit(3)
+    try:
+        with _progress(inputs, is_quiet=is_quiet) as progress:
+            done = runs.run(question, inputs, output, jobs, progress)
+    except runs.ForeignFolderError as error:
+        raise click.UsageError(printable(str(error))) from error
+    except KosterError as error:
+        _fail(str(error))
+    _print_summary(done, output, is_quiet=is_quiet)
+    if len({each.kind for each in inputs}) > 1 and not is_quiet:
+        print("Inputs of several kinds have shards with other columns: read them by name")
+    if not (done.rows or done.bad or done.failed):
+        screen.complain("no robots.txt in the inputs")
+        sys.exit(3)
+    sys.exit(3 if errors or done.failed else 1 if done.bad else 0)
+
+
+def _print_summary(done: runs.Run, output: str, *, is_quiet: bool) -> None:
+    """Print the errors and totals of a run."""
+    for each in done.shards:
+        if each.why is not None:
+            screen.complain(each.why)
+        for what in each.listed[:_MAX_PRINTED]:
+            screen.complain(f"{each.input}: {what}")
+        if each.bad > _MAX_PRINTED:
+            more = count_noun(each.bad - _MAX_PRINTED, "more record")
+            screen.complain(f"{each.input}: {more} that could not be read")
+    if is_quiet:
+        return
+    complete = [each for each in done.shards if each.why is None]
+    new = sum(each.is_new for each in complete)
+    rows = sum(each.rows for each in complete if each.is_new)
+    rate = f", {rows / done.seconds:,.0f} a second" if rows and done.seconds else ""
+    if complete:
+        where = f"{count_noun(len(complete), 'input')} in {printable(output)}"
+        print(f"{count_noun(done.rows, 'answer')} from {where}")
+        print(
+            f"{rows:,} of them new, from {count_noun(new, 'input')}, in {done.seconds:,.1f} s{rate}"
+        )
+    if done.bad:
+        print(f"{count_noun(done.bad, 'record')} could not be read")
+    if done.failed:
+        print(f"no answers from {count_noun(len(done.failed), 'input')}")
+    if done.others:
+        others = count_noun(done.others, "more shard")
+        print(f"{others} in the folder, of inputs that were not named this time")
+
+
+@contextmanager
+def _progress(inputs: list[Input], *, is_quiet: bool) -> Iterator[Any]:
+    """Show a progress bar on a terminal; yield the function that updates it, or None."""
+    total = sum(each.size for each in inputs)
+    with byte_progress(total, "0 answers", is_quiet=is_quiet) as show:
+
+        def update(places: list[int], rows: list[int]) -> None:
+            show(completed=sum(places), text=count_noun(sum(rows), "answer"))
+
+        yield None if show is None else update
+
+
+@command(
+    "bulk report",
+    "0 done, 2 wrong usage, 3 the answers could not be read or the report not be written",
+)
+@click.argument("answers", type=FolderType(), metavar="FOLDER")
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(dir_okay=False),
+    default="report.html",
+    show_default=True,
+    metavar="FILE",
+    panel=OUTPUT,
+    help="Write the page to this file.",
+)
+@click.option(
+    "--csv",
+    "table",
+    type=FileType(),
+    metavar="FILE",
+    panel=OUTPUT,
+    help="Also write the numbers to this file.",
+)
+@click.option(
+    "--title",
+    default="Sites that block crawlers",
+    show_default=True,
+    metavar="TEXT",
+    panel=OUTPUT,
+    help="The page's title.",
+)
+@_report_options
+@stoppable
+def report(
+    answers: str,
+    output: str,
+    table: str | None,
+    title: str,
+    crawl_column: str | None,
+    time_column: str | None,
+) -> None:
+    """Chart the answers of classify on a page, and as CSV.
+
+    FOLDER has the answers. Columns default to those that classify was given.
+    """
+    from datetime import date
+
+    from ... import __version__
+
+    _runs()
+    from ..._reports.bulk import Shares, as_csv, as_page
+    from ...bulk import report as reports
+
+    try:
+        found = reports.report(answers, crawl_column, time_column)
+        bad = f", {count_noun(found.bad, 'record')} of which could not be read" if found.bad else ""
+        provenance = (
+            f"{answers} ({count_noun(found.inputs, 'input')}{bad}), {date.today()}, "
+            f"by koster {__version__}, read as {found.dialect}"
+        )
+        shares = Shares(found, title, provenance)
+        writing.replace(output, as_page(shares).encode("utf-8"))
+        if table:
+            writing.replace(table, as_csv(found).encode("utf-8"))
+    except KosterError as error:
+        _fail(str(error))
+    render(shares)
+    if found.undated and found.undated == found.files:
+        print("Name other columns with --crawl-column or --time-column")
+    print(f"{printable(output)}{f' and {printable(table)}' if table else ''}")
+
+
+for _command in (classify, decide, facts, report):
+    bulk.add_command(_command)

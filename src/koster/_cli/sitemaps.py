@@ -1,0 +1,169 @@
+"""Reads the sitemaps that a command is given, from files and sites, with a progress bar."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import sys
+from contextlib import closing, contextmanager
+from typing import IO, TYPE_CHECKING
+
+import rich_click as click
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
+
+from .._reports import screen
+from .._reports.plain import printable
+from .._wording import count_noun
+from ..errors import MissingExtraError, UrlError
+from ..sitemaps import MAX_BYTES, SitemapReader
+from . import fetching, file_access, reading
+from .progress import progress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from contextlib import AbstractContextManager
+
+    from rich.progress import Progress
+
+    from ..fetch.downloads import Downloads
+    from .fetch_options import Settings
+
+#: The scheme and authority of a URL without characters that need care.
+_AUTHORITY = re.compile(r"https?://[^/?#\\\s]+(?=[/?#]|\Z)")
+
+
+class _Source:
+    """Opens sitemaps: files, standard input, and URLs, which are downloaded."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._downloads: Downloads | None = None
+
+    def open(self, address: str) -> AbstractContextManager[IO[bytes]]:
+        if not reading.is_site(address):
+            return file_access.opened(address)
+        if self._downloads is None:
+            self._downloads = _open_downloads(self._settings)
+        return self._downloads.open(address, MAX_BYTES)
+
+    def address_of(self, location: str, index: str) -> str:
+        """Return a file in the folder of an index on disk if there is one, else the URL."""
+        if reading.is_site(index) or index == file_access.STDIN:
+            return location
+        path = re.split("[?#]", location.partition("://")[2])[0].partition("/")[2]
+        for name in dict.fromkeys((path, path.rpartition("/")[2])):
+            file = os.path.join(os.path.dirname(index), name)
+            # The path of /en/sitemap.xml, but not its name, may be that of an index sitemap.xml.
+            is_other = file != index or name == path
+            if is_other and _is_below_folder(name) and os.path.isfile(file):
+                return file
+        return location
+
+    def name_of(self, address: str) -> str:
+        return printable(address) if reading.is_site(address) else file_access.shown_name(address)
+
+    def close(self) -> None:
+        if self._downloads is not None:
+            self._downloads.close()
+
+
+def _is_below_folder(path: str) -> bool:
+    """Tell whether a path from an index stays in the folder of the index."""
+    return all(
+        part not in ("", os.curdir, os.pardir) and os.path.basename(part) == part
+        for part in path.split("/")
+    )
+
+
+def _open_downloads(settings: Settings) -> Downloads:
+    """Return what downloads sitemaps; exit with an error if the extra that it needs is missing.
+
+    Raises:
+        click.UsageError: an option has an invalid value.
+    """
+    try:
+        from ..fetch.downloads import Downloads
+
+        return Downloads(settings.user_agent, timeout=settings.timeout, proxy=settings.proxy)
+    except MissingExtraError as error:
+        screen.complain(str(error))
+        sys.exit(2)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+
+
+class Urls:
+    """The URLs of sitemaps.
+
+    Attributes:
+        reader: Counts what is read.
+    """
+
+    def __init__(self, addresses: Iterable[str], source: _Source, bar: Progress) -> None:
+        self.reader = SitemapReader(source, screen.complain)
+        self._addresses = addresses
+        self._bar = bar
+
+    def batches(self) -> Iterator[list[str]]:
+        """Yield the URLs while they are read; print errors when they occur."""
+        reader, bar = self.reader, self._bar
+        task = bar.add_task("", total=None, urls="0 URLs")
+        for urls in reader.batches(self._addresses):
+            urls_read = count_noun(reader.urls, "URL")
+            bar.update(task, completed=reader.done, total=reader.known, urls=urls_read)
+            yield urls
+
+    @contextmanager
+    def without_bar(self) -> Iterator[None]:
+        """Hide the progress bar while another one may be shown."""
+        self._bar.stop()
+        yield
+        self._bar.start()
+
+
+@contextmanager
+def read_sitemaps(
+    addresses: Iterable[str], settings: Settings, *, shows_bar: bool = True
+) -> Iterator[Urls]:
+    """Read sitemaps, with a progress bar if standard error is a terminal."""
+    bar = progress(
+        SpinnerColumn(),
+        TextColumn("reading sitemaps"),
+        BarColumn(bar_width=20),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[urls]}"),
+        TimeElapsedColumn(),
+        redirect_stdout=False,
+        shows_bar=shows_bar,
+    )
+    with closing(_Source(settings)) as source, bar:
+        yield Urls(addresses, source, bar)
+
+
+def group_by_site(urls: Iterable[str]) -> tuple[dict[str, list[str]], list[UrlError]]:
+    """Return URLs by their origin, and the errors of those that have none."""
+    found: dict[str, list[str]] = {}
+    errors = []
+    for url in urls:
+        try:
+            found.setdefault(_site_of(url), []).append(url)
+        except UrlError as error:
+            errors.append(error)
+    return found, errors
+
+
+def _site_of(url: str) -> str:
+    match = _AUTHORITY.match(url)
+    return _site_at(match[0]) if match else fetching.origin_of(url)
+
+
+@functools.lru_cache(1 << 10)
+def _site_at(authority: str) -> str:
+    return fetching.origin_of(authority)

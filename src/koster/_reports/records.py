@@ -1,0 +1,214 @@
+"""Results as records, for JSON of the command line and the service.
+
+Each function returns a dict, or a list of dicts, of str, numbers, bool and None. Text may have lone
+surrogates if a file was not UTF-8: `koster._reports.json` replaces them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..model import text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import TypeAlias
+
+    from ..access import Outcome
+    from ..analysis import Difference, Disagreement
+    from ..audit import Audit, Row, Verdict
+    from ..crawlers import Crawler
+    from ..diff import Comparison, Setting
+    from ..directives import Preference
+    from ..lint import Edit, Finding
+    from ..model import Decision
+
+    #: Returns the records of items, made by a function.
+    Many: TypeAlias = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]
+
+
+def _all(function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+    return list(map(function, items))
+
+
+def _itself(item: Any) -> Any:
+    return item
+
+
+def of_decision(decision: Decision) -> dict[str, Any]:
+    """Return a decision and its line."""
+    rule = decision.rule
+    return {
+        "allowed": decision.allowed,
+        "reason": decision.reason.value,
+        "line": rule.line if rule else None,
+        "rule": str(rule) if rule else None,
+    }
+
+
+def of_outcome(outcome: Outcome) -> dict[str, Any]:
+    """Return the outcome of fetching a robots.txt, with the file."""
+    robots = outcome.robots
+    return {
+        "site": outcome.origin,
+        "dialect": outcome.dialect.name,
+        "outcome": "file" if outcome.reason is None else outcome.reason.value,
+        "why": outcome.why or None,
+        "url": outcome.url,
+        "hops": [
+            {
+                "url": hop.url,
+                "status": hop.status,
+                "headers": dict(hop.headers),
+                "why": hop.why or None,
+                "seconds": round(hop.seconds, 3),
+            }
+            for hop in outcome.hops
+        ],
+        "stale": outcome.is_stale,
+        "downgraded": outcome.is_downgraded,
+        "cut": outcome.is_cut,
+        "html": outcome.is_html,
+        "charset": outcome.charset,
+        "fetched": outcome.fetched.isoformat(),
+        "expires": outcome.expires.isoformat(),
+        "unreachable_since": outcome.unreachable_since and outcome.unreachable_since.isoformat(),
+        "sitemaps": list(outcome.sitemaps),
+        "body": None if robots is None else text_of(robots.body),
+    }
+
+
+def of_finding(finding: Finding) -> dict[str, Any]:
+    """Return a finding."""
+    return {
+        "line": finding.line,
+        "column": finding.column,
+        "end_column": finding.end_column,
+        "code": finding.code,
+        "severity": finding.severity.value,
+        "message": finding.message,
+        "suggestion": finding.suggestion or None,
+        "url": finding.url,
+        "fixable": bool(finding.edits),
+        "edits": list(map(_of_edit, finding.edits)),
+        "proposal": list(map(_of_edit, finding.proposal)),
+    }
+
+
+def _of_edit(edit: Edit) -> dict[str, Any]:
+    return {"start": edit.start, "end": edit.end, "text": text_of(edit.replacement)}
+
+
+def of_comparison(comparison: Comparison, many: Many = _all) -> dict[str, Any]:
+    """Return the differences between two files; ``many`` makes each list."""
+    return {
+        "decides_alike": comparison.decides_alike,
+        "proved": comparison.is_proved,
+        "changes": [
+            {
+                "agents": many(_itself, change.agents),
+                "proved": change.differences.is_proved,
+                "differences": many(of_difference, change.differences.found),
+                "settings": many(_of_setting, change.settings),
+            }
+            for change in comparison.changes
+        ],
+        "settings": many(_of_setting, comparison.settings),
+    }
+
+
+def of_difference(each: Difference) -> dict[str, Any]:
+    """Return a URL that is decided differently."""
+    return {
+        "url": each.url,
+        "opened": each.is_opened,
+        "before": of_decision(each.before),
+        "after": of_decision(each.after),
+    }
+
+
+def _of_setting(setting: Setting) -> dict[str, Any]:
+    return {"name": setting.name, "before": list(setting.before), "after": list(setting.after)}
+
+
+def of_disagreement(each: Disagreement, many: Many = _all) -> dict[str, Any]:
+    """Return the differences of a dialect for an agent; ``many`` makes their list."""
+    return {
+        "agent": each.agent,
+        "dialect": each.dialect.name,
+        "proved": each.differences.is_proved,
+        "differences": many(of_difference, each.differences.found),
+    }
+
+
+def of_audit(audit: Audit, many: Many = _all) -> dict[str, Any]:
+    """Return an audit: what known crawlers may fetch; ``many`` makes each list."""
+    return {
+        "overview": many(_of_row, audit.overview),
+        "crawlers": many(_of_verdict, audit.verdicts),
+        "preferences": many(_of_preference, audit.preferences),
+        "licenses": many(_itself, audit.licenses),
+        "sitemaps": many(_itself, audit.sitemaps),
+    }
+
+
+def _of_row(row: Row) -> dict[str, Any]:
+    return {
+        "label": row.label,
+        "purposes": [purpose.value for purpose in row.purposes],
+        "disallowed": row.extent.value,
+        "text": row.text,
+    }
+
+
+def _of_verdict(each: Verdict) -> dict[str, Any]:
+    return {
+        "token": each.crawler.token,
+        "operator": each.crawler.operator,
+        "purpose": each.crawler.purpose.value,
+        "purposes": [purpose.value for purpose in each.crawler.purposes],
+        "obeys": each.crawler.obeys.value,
+        "source": each.crawler.source,
+        "checked": each.crawler.checked,
+        "disallowed": each.extent.value,
+        "access": each.access,
+        "how": each.how,
+        "named": each.is_named,
+        "falls_back_to": each.falls_back_to,
+        "line": each.rule.line if each.rule else None,
+        "rule": str(each.rule) if each.rule else None,
+        "closing": each.closing,
+        "url": each.url,
+        "proved": each.is_proved,
+    }
+
+
+def _of_preference(each: Preference) -> dict[str, Any]:
+    return {
+        "directive": str(each.directive),
+        "key": each.key,
+        "value": each.value,
+        "path": each.pattern,
+        "line": each.line,
+    }
+
+
+def of_crawler(crawler: Crawler) -> dict[str, Any]:
+    """Return what is known about a crawler."""
+    return {
+        "token": crawler.token,
+        "operator": crawler.operator,
+        "purpose": crawler.purpose.value,
+        "purposes": [purpose.value for purpose in crawler.purposes],
+        "obeys": crawler.obeys.value,
+        "falls_back_to": list(crawler.falls_back_to),
+        "verification": {
+            "ranges": list(crawler.verification.ranges),
+            "domains": list(crawler.verification.domains),
+            "signatures": crawler.verification.signatures,
+        },
+        "names": list(crawler.names),
+        "successor": crawler.successor or None,
+        "source": crawler.source,
+        "checked": crawler.checked,
+    }

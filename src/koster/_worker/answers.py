@@ -1,0 +1,300 @@
+"""The functions of the worker process: they return reports about a robots.txt as JSON.
+
+Each takes the maximum bytes of its answer first, and refuses a larger one while it makes it. Other
+arguments are text, lists and files. `koster._reports.records` defines the records.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from .. import lint as linting
+from .._asking import decide_as_sent, rules_for_data
+from .._reports.records import of_audit, of_comparison, of_disagreement, of_finding, of_outcome
+from .._wording import truncated
+from ..analysis import disagreements
+from ..audit import audit
+from ..crawlers import agent_for, known, named
+from ..dialects import dialect_named
+from ..diff import compare
+from ..errors import UrlError
+from ..origins import origin_of
+from . import bodies
+from .files import UnreadOutcome, body_of, read, robots_of
+from .refusals import RefusedError, answer_too_large
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import TypeVar
+
+    from ..access import Outcome
+    from ..lint import Finding
+    from ..model import Decision
+    from .files import File
+
+    T = TypeVar("T")
+
+
+#: Maximum characters of a rule or sentence, and items of a list: a line may be as long as the file,
+#: and be repeated for each decision.
+_MAX_TEXT = 1_000
+_MAX_URL = 8_192
+#: Maximum characters of a rule or sentence in a decision, of which there may be a thousand.
+_MAX_RULE = 300
+_MAX_ITEMS = 1_000
+
+_SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+class _Budget:
+    """The bytes left for an answer."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._left = limit
+
+    def take(self, record: T) -> T:
+        """Count a record, and return it.
+
+        Raises:
+            RefusedError: the answer would be too large.
+        """
+        self._left -= _size(record)
+        if self._left < 0:
+            raise answer_too_large(self._limit)
+        return record
+
+    def limited(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+        """Return records of the first items with their texts and lists truncated."""
+        return [self.take(_truncate_record(function(each))) for each in items[:_MAX_ITEMS]]
+
+    def to_json(self, record: Any) -> bytes:
+        """Return a record, whose parts were counted, as JSON.
+
+        Raises:
+            RefusedError: it is too large.
+        """
+        text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
+        try:
+            data = text.encode("utf-8")
+        except UnicodeEncodeError:
+            # Bytes that were not UTF-8.
+            data = _SURROGATES.sub("\ufffd", text).encode("utf-8")
+        if len(data) > self._limit:
+            raise answer_too_large(self._limit)
+        return data
+
+
+def _size(record: Any) -> int:
+    """Return the bytes of a record as JSON, at least."""
+    if isinstance(record, str):
+        return len(record) + 2
+    if isinstance(record, dict):
+        return 2 + sum(len(name) + 3 + _size(value) for name, value in record.items())
+    if isinstance(record, list):
+        return 2 + sum(map(_size, record))
+    return 1
+
+
+def _truncate_record(record: Any) -> Any:
+    """Truncate the texts and lists of a record."""
+    if isinstance(record, dict):
+        return {
+            key: truncated(value, _MAX_URL if key == "url" else _MAX_TEXT)
+            if isinstance(value, str)
+            else _truncate_record(value)
+            for key, value in record.items()
+        }
+    if isinstance(record, list):
+        return [_truncate_record(each) for each in record[:_MAX_ITEMS]]
+    return truncated(record, _MAX_TEXT) if isinstance(record, str) else record
+
+
+def _fetch_record(file: File | Outcome, budget: _Budget) -> dict[str, Any] | None:
+    """Return the fetch of a file without the file; None if it was not fetched."""
+    if isinstance(file, bytes):
+        return None
+    record = of_outcome(read(file) if isinstance(file, UnreadOutcome) else file)
+    del record["body"]
+    return budget.take(record)
+
+
+def decide(
+    limit: int, file: File, dialect: str, agents: Sequence[str], urls: Sequence[str]
+) -> bytes:
+    """Return the decisions for every URL and agent, ordered by agent.
+
+    Raises:
+        RefusedError: a URL belongs to another site than the file.
+    """
+    budget = _Budget(limit)
+    _check_site(file, urls)
+    robots = robots_of(file, dialect)
+    decisions = []
+    for agent in agents:
+        rules = rules_for_data(robots, agent_for(agent))
+        ask = partial(decide_as_sent, rules)
+        if isinstance(file, UnreadOutcome):
+            ask = partial(file.decide_by, rules)
+        decisions += [budget.take(decision_record(ask(url))) for url in urls]
+    answer = {"dialect": dialect, "decisions": decisions, "fetch": _fetch_record(file, budget)}
+    return budget.to_json(answer)
+
+
+def _check_site(file: File, urls: Sequence[str]) -> None:
+    """Check that URLs belong to the site that was fetched.
+
+    Raises:
+        RefusedError: one does not.
+    """
+    if isinstance(file, bytes):
+        return
+    for number, url in enumerate(urls):
+        if not _is_on_site(url, file.origin):
+            detail = f"{url} is not on {file.origin}: its rules do not apply"
+            raise RefusedError(422, "another-site", detail, f"/urls/{number}")
+
+
+def _is_on_site(url: str, origin: str) -> bool:
+    """Return whether a URL or path belongs to an origin."""
+    if "://" not in url and not url.startswith("//"):
+        return True
+    from ..fetch import to_ascii  # noqa: PLC0415 - takes 10 MB
+
+    try:
+        return str(origin_of(url, to_ascii)) == origin
+    except UrlError:
+        return False
+
+
+def decision_record(decision: Decision) -> dict[str, Any]:
+    """Return a decision as a record, with agent, URL and a sentence."""
+    rule = decision.rule
+    return {
+        "agent": decision.agent if isinstance(decision.agent, str) else decision.agent[0],
+        "url": decision.url,
+        "allowed": decision.allowed,
+        "reason": decision.reason.value,
+        "line": rule.line if rule else None,
+        "rule": truncated(str(rule), _MAX_RULE) if rule else None,
+        "falls_back_to": decision.falls_back_to or None,
+        "sentence": truncated(str(decision), _MAX_RULE),
+    }
+
+
+def check(limit: int, file: UnreadOutcome, url: str, agent: str) -> bytes:
+    """Return the decision about a URL for an agent."""
+    budget = _Budget(limit)
+    outcome = read(file)
+    decision = budget.take(decision_record(outcome.decide(url, agent_for(agent))))
+    answer = {
+        "dialect": outcome.dialect.name,
+        "decision": decision,
+        "fetch": _fetch_record(outcome, budget),
+    }
+    return budget.to_json(answer)
+
+
+def fetch(limit: int, file: UnreadOutcome) -> bytes:
+    """Return the outcome of a fetch, with the file."""
+    budget = _Budget(limit)
+    return budget.to_json(budget.take(of_outcome(read(file))))
+
+
+def lint(limit: int, file: File, dialects: Sequence[str]) -> bytes:
+    """Return the findings in a file with the fields of their checks, and which to look at first."""
+    budget = _Budget(limit)
+    first, *others = map(dialect_named, dialects)
+    is_cut, charset = (False, None) if isinstance(file, bytes) else (file.is_cut, file.charset)
+    findings = linting.lint(
+        body_of(file), first, dialects=tuple(others), is_cut=is_cut, charset=charset
+    )
+    first_finding = linting.most_important(findings)
+    kept = _most_severe(findings, first_finding)
+    answer = {
+        "findings": [budget.take(_finding_record(each)) for each in kept],
+        "more": len(findings) - len(kept),
+        "most_important": None if first_finding is None else kept.index(first_finding),
+        "fetch": _fetch_record(file, budget),
+    }
+    return budget.to_json(answer)
+
+
+def _finding_record(finding: Finding) -> dict[str, Any]:
+    check = linting.CHECK_OF[finding.code]
+    return of_finding(finding) | {
+        "name": check.name,
+        "title": check.title,
+        "why": check.why,
+        "source": check.source,
+        "docs": check.docs,
+    }
+
+
+def _most_severe(findings: list[Finding], first: Finding | None) -> list[Finding]:
+    """Return as many findings as an answer has, ``first`` and the most severe, by position."""
+    if len(findings) <= _MAX_ITEMS:
+        return findings
+    order = list(linting.Severity)
+    ranked = sorted(
+        range(len(findings)),
+        key=lambda at: (findings[at] is not first, order.index(findings[at].severity), at),
+    )
+    return [findings[at] for at in sorted(ranked[:_MAX_ITEMS])]
+
+
+def diff(limit: int, before: File, after: File, dialect: str) -> bytes:
+    """Return the differences between two files."""
+    budget = _Budget(limit)
+    tokens = [crawler.token for crawler in known()]
+    comparison = compare(robots_of(before, dialect), robots_of(after, dialect), tokens)
+    return budget.to_json(of_comparison(comparison, budget.limited))
+
+
+def unknown_crawler(token: str, number: int) -> RefusedError:
+    """Return the refusal of a token in a list of known crawlers."""
+    detail = f"unknown crawler {token}: GET /v1/agents lists all"
+    return RefusedError(422, "unknown-agent", detail, f"/agents/{number}")
+
+
+def audit_crawlers(limit: int, file: File, dialect: str, tokens: Sequence[str] = ()) -> bytes:
+    """Return what known crawlers may fetch; all of them, if no tokens are given.
+
+    Raises:
+        RefusedError: a token is unknown.
+    """
+    budget = _Budget(limit)
+    crawlers = []
+    for number, token in enumerate(tokens):
+        crawler = named(token)
+        if crawler is None:
+            raise unknown_crawler(token, number)
+        crawlers.append(crawler)
+    found = of_audit(audit(robots_of(file, dialect), crawlers or None), budget.limited)
+    return budget.to_json({"dialect": dialect, **found, "fetch": _fetch_record(file, budget)})
+
+
+def disagree(
+    limit: int, file: File, dialect: str, dialects: Iterable[str], agents: Sequence[str]
+) -> bytes:
+    """Return where other dialects decide differently from a given one, by agent."""
+    budget = _Budget(limit)
+    others = [name for name in dict.fromkeys(dialects) if name != dialect]
+    found = disagreements(
+        robots_of(file, dialect), map(dialect_named, others), dict.fromkeys(agents)
+    )
+    answer = {
+        "dialect": dialect,
+        "dialects": others,
+        "disagreements": [of_disagreement(each, budget.limited) for each in found],
+        "fetch": _fetch_record(file, budget),
+    }
+    return budget.to_json(answer)
+
+
+def read_json(_limit: int, body: bytes) -> Any:
+    """Return the value of a request's JSON; see `bodies`."""
+    return bodies.read_json(body)
