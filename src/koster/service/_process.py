@@ -1,4 +1,9 @@
-"""The server's side of a worker process; see `koster._worker`."""
+"""The server's side of a worker process; see `koster._worker`.
+
+`anyio.to_process` and the pools of the standard library start processes that import from the
+current folder, which may be anybody's, and run the main module again; and none limits the processor
+time of a call.
+"""
 
 from __future__ import annotations
 
