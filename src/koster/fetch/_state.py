@@ -4,6 +4,36 @@ A `ClientState` holds the client's agent and dialect, caches sites in memory and
 cache, and emits events. It does no network I/O; its cache may block.
 """
 
+# How a question to a client is answered:
+#
+#     URL ──▶ key ──▶ Site in memory, fresh? ──────────────────────────────▶ Decision
+#                        │ no                                            ▲
+#                        ▼                                               │ site_from
+#                     one caller at a time for a key (a lock, a lease)   │
+#                        │                                               │
+#                        ▼                                               │
+#                     Entry in the cache, fresh? ── yes ─────────────────┤
+#                        │ no                                            │
+#                        ▼             follow                            │
+#                     begin ──▶ Request ───▶ … ──▶ Entry, into the cache ┘
+#                                 │  ▲
+#                                 ▼  │ Response or Failure
+#                               network
+#
+# * A *key* is the text of an origin: scheme, host and port. What two URLs of a site have in common
+#   is found without parsing them (`site_as_written`); only a new site costs more.
+# * An *Entry* is what a fetch gave, as data that a cache stores: the body, the status, the hops,
+#   and until when it is fresh. It has no rules, and is the same for all agents and all dialects
+#   that read statuses alike.
+# * An *Outcome* is an entry read under a dialect at a moment: a file, or why there is none.
+# * A *Site* is an outcome with the rules for the client's own agent, which nearly all questions are
+#   about: a dictionary, a comparison of times and a decision answer those.
+# * A *step* is a request or an entry: `koster.access` says what to request and what a response
+#   means, and knows no clock and no network. The clients (`_async/client`, from which `_sync` is
+#   written) do what waits: locks, leases of caches that processes share, turns, the network.
+#
+# Nothing here waits, but for the cache; so both clients use it, and tests need no network.
+
 from __future__ import annotations
 
 import re
