@@ -86,9 +86,10 @@ def test_four_processes_fetch_once(kind: str, location: str, site: Site) -> None
 
 @pytest.mark.usefixtures("_short_leases")
 def test_a_killed_process_holds_nobody_up(location: str, site: Site) -> None:
-    site.robots(body=b"User-agent: *\nDisallow: /x", delay=SHORT)
+    site.robots(body=b"User-agent: *\nDisallow: /x", delay=3)
     (first,), _ = start("threads", location, site.url, 1)
     wait_until(lambda: site.requests)
+    site.robots(body=b"User-agent: *\nDisallow: /x")
     others, answers = start("threads", location, site.url, 3)
     os.kill(first.pid, signal.SIGKILL)
     killed = time.monotonic()

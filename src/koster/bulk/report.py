@@ -161,6 +161,8 @@ def report(
     try:
         with duckdb.connect() as con:
             con.execute("SET preserve_insertion_order = false")
+            # In an interactive Python it would be printed on standard output.
+            con.execute("SET enable_progress_bar = false")
             return _summarize(con, shards, columns)
     except UnreadableError as error:
         raise UnreadableError(f"{folder}: {error}") from error

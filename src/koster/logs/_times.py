@@ -41,6 +41,8 @@ def connection() -> Any:
     if not hasattr(_local, "connection"):
         _local.connection = duckdb.connect(config={"threads": 1})
         _local.connection.execute("SET TimeZone = 'UTC'")
+        # In an interactive Python it would be printed on standard output.
+        _local.connection.execute("SET enable_progress_bar = false")
     return _local.connection
 
 
