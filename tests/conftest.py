@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import socket
@@ -29,9 +30,10 @@ os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.enviro
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# `make test` uses the same examples in each run, `make test-all` new ones.
+# `make test` uses the same examples in each run, `make test-all` more, and new ones.
 settings.register_profile(
     "usual",
+    max_examples=100 if EVERYTHING else 40,
     deadline=None,
     derandomize=not EVERYTHING,
     suppress_health_check=[HealthCheck.too_slow],
@@ -53,10 +55,21 @@ def pytest_configure() -> None:
         raise pytest.UsageError(warning)
 
 
+def pytest_collection_finish() -> None:
+    """Leave the tests themselves out of each later garbage collection, and of those in forks."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_sessionfinish() -> None:
+    """Let extensions free what they hold, or they say that it leaks."""
+    gc.unfreeze()
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--questions", type=int, default=20_000, metavar="N",
-        help="how many questions the differential tests ask each original; default: 20000",
+        "--questions", type=int, default=20_000 if EVERYTHING else 5_000, metavar="N",
+        help="how many questions the differential tests ask each original",
     )  # fmt: skip
 
 

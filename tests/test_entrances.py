@@ -203,9 +203,11 @@ def test_outcomes_have_the_entry_that_they_come_from() -> None:
 
 def test_a_large_file_is_decoded_up_to_the_limit() -> None:
     """The last line that is cut is not read, as in a file of UTF-8."""
-    line = "Disallow: /xxxxxxxxxxxx\n"
-    rules = line * (MAX_PARSED_BYTES // len(line) // 2)
-    body = codecs.BOM_UTF16_LE + f"User-agent: *\n{rules}Disallow: /end\n".encode("utf-16-le")
+    line = f"# {'x' * 1000}\n"
+    rules = "User-agent: *\n" + line * (MAX_PARSED_BYTES // len(line) // 2 - 1)
+    # The limit is in the middle of the last line.
+    comment = f"#{'x' * (MAX_PARSED_BYTES // 2 - len(rules) - 10)}\n"
+    body = codecs.BOM_UTF16_LE + f"{comment}{rules}Disallow: /end\n".encode("utf-16-le")
     robots = koster.parse(body)
     assert robots.lines[-1].text == line.rstrip()
     assert robots.allowed("/end", "FooBot")

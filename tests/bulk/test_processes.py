@@ -17,6 +17,7 @@ import pytest
 from koster.bulk import _processes, runs
 from tests.helpers import archives
 from tests.helpers.bulk_runs import GPT, contents
+from tests.helpers.support import EVERYTHING
 
 
 def test_killed_run_resumes(inputs: Path, tmp_path: Path) -> None:
@@ -34,7 +35,7 @@ def test_killed_run_resumes(inputs: Path, tmp_path: Path) -> None:
     for path in killed.glob("*.parquet"):
         path.unlink()
     processes: list[subprocess.Popen[bytes]] = []
-    for number in range(10):
+    for number in range(10 if EVERYTHING else 3):
         process = subprocess.Popen(
             [*arguments, "-j", str(1 + number % 2)],
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,

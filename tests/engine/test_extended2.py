@@ -325,7 +325,7 @@ def test_newer_robot_version_is_skipped_for_a_header() -> None:
 @pytest.mark.parametrize("header", ["b" + " ba" * 2_700, "x" + "a" * 8_000 + " (y; z)"])
 def test_header_among_many_names_is_fast(header: str) -> None:
     names = [f"User-agent: {'a' * number}" for number in range(1, 800)]
-    names += [f"User-agent: c{number}" for number in range(30_000)]
+    names += [f"User-agent: c{number}" for number in range(30_000 if koster.COMPILED else 10_000)]
     robots = koster.parse("\n".join([*names, "Disallow: /"]), FIRST)
     assert all(robots.allowed("/", f"{header}{number}") for number in range(20))
 

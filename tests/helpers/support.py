@@ -8,9 +8,11 @@ import io
 import os
 import zipfile
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
 import koster
 from tools.suite import source
@@ -19,9 +21,17 @@ from tools.suite.source import Entry
 HERE = Path(__file__).parent.parent
 ROOT = HERE.parent
 
-#: Set by `make test-all`: test all real files instead of a sample, with new random examples in
-#: each run. Modules that import it run again there; so do tests with the fixture `conformance_data`.
+#: Set by `make test-all`: test all real files and cases instead of a sample, with more random
+#: examples, which are new in each run. Modules that import it run again there; so do tests with the fixture `conformance_data`.
 EVERYTHING = os.environ.get("KOSTER_TEST_EVERYTHING") == "1"
+
+
+T = TypeVar("T")
+
+
+def sampled(items: Sequence[T], one_in: int) -> Sequence[T]:
+    """Return one in so many items, or all with EVERYTHING."""
+    return items if EVERYTHING else items[::one_in]
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ from koster.lint._model import Subject
 from koster.lint.settings import SettingsError, read
 from koster.robots import MAX_PARSED_BYTES
 from tests.helpers import strategies
-from tests.helpers.support import ROOT, bodies
+from tests.helpers.support import ROOT, bodies, sampled
 
 _typos = st.builds(
     lambda name, at, letter: name[:at] + letter + name[at + 1 :],
@@ -617,7 +617,8 @@ def test_checks_of_patterns_find_nothing_in_usual_ones(
 ) -> None:
     """They do not look at them: with all short patterns, the findings are the same if they do."""
     parts = [*"/*?=$a\u00e9\u2003.&:()^%", " a"]
-    short = ["".join(each) for size in (1, 2, 3) for each in itertools.product(parts, repeat=size)]
+    short = ["".join(each) for size in (1, 2) for each in itertools.product(parts, repeat=size)]
+    short += sampled(["".join(each) for each in itertools.product(parts, repeat=3)], 5)
     short += [
         *("/*?b=", "/a*?a=", "/*&a=*", "/a: disallow:", "//a://a", "/a.com/", "http://a", "*a.com"),
     ]

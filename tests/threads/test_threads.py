@@ -17,10 +17,10 @@ import koster
 from koster.cache.memory import LRUCache
 from koster.fetch._back_off import BackOff
 from koster.fetch.pace import Pacer
-from tests.helpers.support import ROOT
+from tests.helpers.support import EVERYTHING, ROOT
 
 #: For each subject; `make test-faults` takes five.
-SECONDS = os.environ.get("KOSTER_THREAD_SECONDS", "0.2")
+SECONDS = os.environ.get("KOSTER_THREAD_SECONDS", "0.2" if EVERYTHING else "0.05")
 
 needs_signals = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no timer signals")
 
