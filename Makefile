@@ -47,7 +47,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # Where it is set, each process of pytest compiles all tests anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: generate run check test nightly ledger test-all test-packaging test-spark test-service docs test-docs pictures lint compat differential bench \
+.PHONY: generate run check test tests nightly ledger test-all test-packaging test-spark test-service docs test-docs pictures lint compat differential bench \
   wheel constraints clean test-faults soak fuzz sanitize coverage mutation matrix conformance-suite
 
 run: $(VENV)/compiled
@@ -56,9 +56,13 @@ run: $(VENV)/compiled
 # What runs differently as plain Python; make nightly runs all tests so.
 PLAIN := tests/engine tests/bulk/test_kernel.py tests/bulk/test_distinct.py tests/bulk/test_members.py tests/bulk/test_scanned.py \
   tests/compat/test_differential.py tests/compat/test_interfaces.py tests/decisions tests/threads \
-  tests/test_robots.py tests/test_entrances.py tests/test_misuse.py src/koster/robots.py
+  tests/test_robots.py tests/test_entrances.py tests/test_misuse.py 'tests/test_doctests.py::test_examples[koster.robots]'
 
-test: lint
+# mypy takes a minute of one core the first time.
+test: $(VENV)/dev $(VENV)/compiled
+	@$(MAKE) --no-print-directory -j 2 --output-sync=line lint tests
+
+tests:
 	KOSTER_PURE=0 $(PYTEST)
 	KOSTER_PURE=1 $(PYTEST) $(PLAIN)
 
@@ -85,7 +89,6 @@ lint: $(VENV)/dev $(VENV)/compiled
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/mypy --strict --config-file= --cache-dir .mypy_cache/outside tests/packaging/public_api.py
 	$(BIN)/lint-imports --no-cache
 
 test-spark: $(VENV)/spark $(VENV)/compiled
@@ -135,7 +138,7 @@ sanitize: $(VENV)/fuzz
 # Without real files and random examples: what they reach may change. The tests left out take long,
 # and reach nothing that others do not.
 COVERING := tests/engine tests/analysis tests/lint tests/crawlers tests/sitemaps tests/test_*.py \
-  tests/bulk/test_kernel.py tests/bulk/test_distinct.py tests/bulk/test_members.py tests/bulk/test_scanned.py src/koster
+  tests/bulk/test_kernel.py tests/bulk/test_distinct.py tests/bulk/test_members.py tests/bulk/test_scanned.py
 SLOW := limits or pickling or opposites or same_verdicts or is_fast or odd_strings
 coverage: $(VENV)/coverage
 	@mkdir -p build

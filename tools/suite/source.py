@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 import tomllib
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,10 +51,8 @@ class Part:
     times: int = 1
 
     def bytes(self) -> bytes:
-        return "".join(map(self._numbered, range(1, self.times + 1))).encode()
-
-    def _numbered(self, number: int) -> str:
-        return re.sub(r"\{n:(\d+)\}", lambda found: f"{number:0{found[1]}}", self.text)
+        numbered = re.sub(r"\{n:(\d+)\}", r"%(n)0\1d", self.text.replace("%", "%%"))
+        return "".join(numbered % {"n": number + 1} for number in range(self.times)).encode()
 
 
 @dataclass(frozen=True)
@@ -100,9 +99,10 @@ class Sentence:
         return self.id.partition("-")[0]
 
 
-def entries() -> list[Entry]:
+@cache
+def entries() -> tuple[Entry, ...]:
     """Return all cases, in the order of the files."""
-    return [entry for path in sorted(CASES.glob("*.toml")) for entry in _entries(path)]
+    return tuple(entry for path in sorted(CASES.glob("*.toml")) for entry in _entries(path))
 
 
 def sentences() -> list[Sentence]:
