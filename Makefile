@@ -60,7 +60,7 @@ PLAIN := tests/engine tests/bulk/test_kernel.py tests/bulk/test_distinct.py test
 
 # mypy takes a minute of one core the first time.
 test: $(VENV)/dev $(VENV)/compiled
-	@$(MAKE) --no-print-directory -j 2 --output-sync=line lint tests
+	@$(MAKE) --no-print-directory -j 2 lint tests
 
 tests:
 	KOSTER_PURE=0 $(PYTEST)
