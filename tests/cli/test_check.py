@@ -437,7 +437,7 @@ def command(prog_name):
     except BrokenPipeError:
         print("hung up")
 koster._cli.root.koster = command
-koster._cli.commands.main()
+koster._cli.main()
 """
     process = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True)
     assert (process.returncode, process.stdout) == (0, b"hung up\n")

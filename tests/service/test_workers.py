@@ -184,7 +184,7 @@ def test_work_time_limit_sends_retry_after() -> None:
         while answer.status_code == 422:
             answer = api.post("/v1/lint", json={"robots": serving.HARD})
         problem(answer, 429, "too-much-work-time")
-        assert 1 <= int(answer.headers["retry-after"]) <= 120
+        assert 1 <= int(answer.headers["retry-after"]) <= 300
         problem(api.post("/v1/lint", json={"robots": ""}), 429, "too-much-work-time")
         # Requests that need no worker are answered.
         assert post(api, "decide", {"robots": "", "urls": ["/"]})
