@@ -141,7 +141,7 @@ COVERING := tests/lint tests/analysis tests/sitemaps tests/bulk/test_scanned.py
 COVERING_TOO := tests/engine tests/crawlers tests/test_*.py \
   tests/bulk/test_kernel.py tests/bulk/test_distinct.py tests/bulk/test_members.py
 SLOW := limits or pickling or opposites or same_verdicts or is_fast or odd_strings or short_urls or first_500_kib_stay \
-  or usual_ones or generated or index_finds or too_many_groups or written_expectations or those_of_the_search or repeated_thousands
+  or usual_ones or generated or index_finds or too_many_groups
 # One process for each core.
 coverage: $(VENV)/coverage
 	@mkdir -p build

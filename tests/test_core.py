@@ -20,3 +20,7 @@ def test_coverage_is_measured_for_the_core() -> None:
     names = {each.name for each in pkgutil.iter_modules(koster.__path__)}
     assert core | omitted == names - {"_version"}
     assert not core & omitted
+
+
+def test_names_of_the_package_are_listed() -> None:
+    assert {"parse", "RobotsTxt", "RobotsClient"} <= set(dir(koster))
