@@ -33,7 +33,7 @@ class ExpectationsError(KosterError, ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class Expectation:
     """One expectation: whether an agent may fetch a URL."""
 
     agent: str
@@ -50,7 +50,7 @@ class Expectations:
 
     robots: str | None
     dialect: Dialect
-    questions: tuple[Question, ...]
+    questions: tuple[Expectation, ...]
     same_as: str | None = None
     no_dead_rules: bool = False
 
@@ -135,13 +135,13 @@ def _shown(value: object) -> str:
     return truncated(repr(value), _MAX_SHOWN)
 
 
-def _all_questions(expect: list[object]) -> tuple[Question, ...]:
+def _all_questions(expect: list[object]) -> tuple[Expectation, ...]:
     """Return the questions of all tables.
 
     Raises:
         ExpectationsError: a table is invalid, or the questions are too many.
     """
-    found: list[Question] = []
+    found: list[Expectation] = []
     for each in expect:
         found += islice(_questions(each), _MAX_QUESTIONS + 1 - len(found))
         if len(found) > _MAX_QUESTIONS:
@@ -149,7 +149,7 @@ def _all_questions(expect: list[object]) -> tuple[Question, ...]:
     return tuple(found)
 
 
-def _questions(each: object) -> Iterator[Question]:
+def _questions(each: object) -> Iterator[Expectation]:
     if not isinstance(each, dict):
         raise ExpectationsError("expect must be [[expect]] tables")
     _check_keys(each, _EXPECT_KEYS, "[[expect]]")
@@ -165,7 +165,7 @@ def _questions(each: object) -> Iterator[Question]:
             names = expand_agent(agent)
         except (MissingExtraError, UnknownPurposeError) as error:
             raise ExpectationsError(str(error)) from error
-        yield from (Question(name, url, allowed) for name in names for url, allowed in asked)
+        yield from (Expectation(name, url, allowed) for name in names for url, allowed in asked)
 
 
 def _validate_url(url: str) -> str:
@@ -199,7 +199,7 @@ def check(
     return results
 
 
-def _check_question(question: Question, robots: RobotsTxt) -> Result:
+def _check_question(question: Expectation, robots: RobotsTxt) -> Result:
     decision = rules_for_data(robots, agent_for(question.agent)).decide(question.url)
     if decision.allowed == question.allowed:
         return Result(str(question), True)

@@ -19,10 +19,10 @@ from click.testing import CliRunner, Result
 
 from koster._cli.root import koster as command
 from koster._reports.bulk import Shares, as_csv, as_page, percent
-from koster._reports.line_charts import NARROW, WIDE, Frame, Line, chart
+from koster._reports.line_charts import NARROW, WIDE, ChartLine, Frame, chart
 from koster.analysis import Budget
 from koster.bulk import kernel, runs
-from koster.bulk.report import Report, Share, report
+from koster.bulk.report import BlockingReport, Share, report
 from koster.bulk.runs import Question
 from koster.errors import UnreadableError
 from tests.helpers import archives
@@ -209,7 +209,7 @@ def test_page_escapes_html(tmp_path: Path) -> None:
     assert "\u202e" not in reader.text
 
 
-def crawls_of(folder: Path, count: int, agents: tuple[str, ...]) -> Report:
+def crawls_of(folder: Path, count: int, agents: tuple[str, ...]) -> BlockingReport:
     """Return a report on so many crawls of ten sites, in each of which more block GPTBot."""
     rows = [
         {"crawl": f"c-{crawl}", "host": f"s{site}.example",
@@ -264,7 +264,9 @@ def test_crawlers_with_the_same_numbers_share_a_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize("count", [2, 3, 4, 5, 60])
 def test_labels_of_a_chart_do_not_overlap(frame: Frame, length: int, count: int) -> None:
     moments = [f"{number:0{length}}" for number in range(count)]
-    lines = [Line(str(number), [0.2, *([0.1 * (number > 5)] * (count - 1))]) for number in range(8)]
+    lines = [
+        ChartLine(str(number), [0.2, *([0.1 * (number > 5)] * (count - 1))]) for number in range(8)
+    ]
     drawn = chart(moments, lines, frame)
     ends = sorted(line.label_y for line in drawn.lines)
     assert all(upper + 16 <= lower for upper, lower in itertools.pairwise(ends))
@@ -281,7 +283,7 @@ def test_labels_of_a_chart_do_not_overlap(frame: Frame, length: int, count: int)
 
 
 def test_line_omits_crawls_without_sites() -> None:
-    (line,) = chart(["a", "b", "c"], [Line("x", [0.5, None, None])], WIDE).lines
+    (line,) = chart(["a", "b", "c"], [ChartLine("x", [0.5, None, None])], WIDE).lines
     assert line.points == "60,12"
     assert (line.end.moment, line.end.share) == ("a", 0.5)
 

@@ -20,7 +20,7 @@ from koster._reports.bulk import Shares, as_csv, as_page
 from koster.bulk import _attribution, runs
 from koster.bulk import report as reports
 from koster.bulk._shards import KEY
-from koster.bulk.report import Report, Share, report
+from koster.bulk.report import BlockingReport, Share, report
 from koster.bulk.runs import Columns, Question
 from koster.errors import UnreadableError
 from tests.helpers import archives
@@ -50,7 +50,7 @@ def peak_memory(script: str) -> int:
 
 def report_on(
     path: Path, columns: dict[str, Any], named: Columns | None = None, **options: str
-) -> Report:
+) -> BlockingReport:
     """Return the report on a table with these columns."""
     count = max(map(len, columns.values()))
     path.mkdir(exist_ok=True)
@@ -58,14 +58,14 @@ def report_on(
     return report_on_file(path / "t.parquet", named, **options)
 
 
-def report_on_file(path: Path, named: Columns | None = None, **options: str) -> Report:
+def report_on_file(path: Path, named: Columns | None = None, **options: str) -> BlockingReport:
     question = Question("classify", GPT.agents, columns=named or Columns())
     done = runs.run(question, runs.find_inputs([str(path)]), path.parent / "out", 1)
     assert not done.failed, done.failed
     return report(path.parent / "out", **options)
 
 
-def sites(found: Report) -> dict[str, int]:
+def sites(found: BlockingReport) -> dict[str, int]:
     return {each.crawl: each.sites for each in found.shares}
 
 
@@ -281,7 +281,7 @@ def test_undated_table_suggests_the_options(tmp_path: Path) -> None:
     assert "Name other columns with --crawl-column or --time-column" in result.output
 
 
-def bodies_and_shares(found: Report) -> list[tuple[int, int]]:
+def bodies_and_shares(found: BlockingReport) -> list[tuple[int, int]]:
     return [(each.sites, each.closed) for each in found.shares]
 
 
@@ -478,8 +478,10 @@ def test_columns_of_the_csv_and_fields_of_the_report_are_documented(tmp_path: Pa
     header = as_csv(report_on(tmp_path, {"crawl": ["a"]})).splitlines()[0]
     names = [name.strip('"') for name in header.split(",")]
     assert [name for name in names if f"`{name}`" not in page] == []
-    fields = [field.name for field in dataclasses.fields(Report)]
-    assert [name for name in fields if f"\n        {name}: " not in (Report.__doc__ or "")] == []
+    fields = [field.name for field in dataclasses.fields(BlockingReport)]
+    assert [
+        name for name in fields if f"\n        {name}: " not in (BlockingReport.__doc__ or "")
+    ] == []
 
 
 @on_linux

@@ -20,7 +20,7 @@ from click.testing import CliRunner, Result
 from koster import DIALECTS, GOOGLE, MK1994, parse
 from koster._cli.root import koster
 from koster._reports import screen
-from koster._reports.answers import Question, Reading, answers
+from koster._reports.answers import FileQuestions, FileReading, answers
 from koster._reports.csv import csv_line
 from tests.helpers.support import ROOT, Case, all_cases
 
@@ -284,8 +284,8 @@ def test_warnings_are_not_delayed_with_pythonunbuffered() -> None:
 
 def test_one_of_several_fetches_failed() -> None:
     """Each dialect may have a fetch of its own."""
-    readings = (Reading(parse(b"")), Reading(parse(FILE, MK1994)))
-    found = answers([Question("robots.txt", readings, ("*",), ("/private",))])
+    readings = (FileReading(parse(b"")), FileReading(parse(FILE, MK1994)))
+    found = answers([FileQuestions("robots.txt", readings, ("*",), ("/private",))])
     assert [each.deciding_line for each in found] == [
         "no group for this crawler", "robots.txt:2: Disallow: /private   # keep out",
     ]  # fmt: skip

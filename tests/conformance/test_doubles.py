@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from koster import conformance
-from koster.conformance import DecisionCase, Verdict
+from koster.conformance import CaseVerdict, DecisionCase
 from tests.helpers import doubles
 
 #: The reference is slow, so that large files exceed their budgets.
@@ -21,7 +21,7 @@ CASES = [
 def test_the_reference_passes_all_cases() -> None:
     report = conformance.run(CASES, [sys.executable, doubles.__file__, ""])
     assert report.failures == ()
-    assert report.count(Verdict.PASSED) == len(CASES) > 450
+    assert report.count(CaseVerdict.PASSED) == len(CASES) > 450
 
 
 @pytest.mark.parametrize("name", doubles.DOUBLES)

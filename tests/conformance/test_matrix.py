@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from koster import conformance
-from koster.conformance import DecisionCase, Verdict
+from koster.conformance import CaseVerdict, DecisionCase
 from koster.conformance.subject import DIALECTS
 from tools.matrix.install import SUBJECTS
 from tools.matrix.parsers import PARSERS
@@ -42,7 +42,7 @@ def test_python_parsers_are_asked(name: str) -> None:
     report = conformance.run(GROUPS, program(name, ("rfc9309",)))
     assert report.subject == name
     assert re.match(r"\d", report.version)
-    assert report.count(Verdict.PASSED) == len(GROUPS) > 5
+    assert report.count(CaseVerdict.PASSED) == len(GROUPS) > 5
 
 
 @pytest.mark.parametrize("name", ["wget", "wget2", "httrack"])
@@ -51,4 +51,4 @@ def test_crawlers_are_judged_by_what_they_fetch(name: str) -> None:
         pytest.skip(f"{name} is not installed")
     cases = [case for case in GROUPS if "star-group-" in case.id]
     report = conformance.run(cases, program(name, ("rfc9309",)), timeout=60)
-    assert report.count(Verdict.PASSED) == len(cases) == 3
+    assert report.count(CaseVerdict.PASSED) == len(cases) == 3

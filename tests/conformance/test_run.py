@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from koster import conformance
-from koster.conformance import DecisionCase, Question, SubjectError, Verdict
+from koster.conformance import CaseVerdict, DecisionCase, SubjectError, UrlDecision
 
 SUITE = conformance.load()
 #: Three cases that allow and disallow.
@@ -36,19 +36,19 @@ def program(body: str) -> list[str]:
     return [sys.executable, "-c", ANSWERING + textwrap.indent(textwrap.dedent(body), "    ")]
 
 
-def run(body: str, **options: float) -> conformance.Report:
+def run(body: str, **options: float) -> conformance.SuiteReport:
     return conformance.run(CASES, program(body), **{"timeout": 5.0, **options})
 
 
 def test_a_good_subject_passes() -> None:
     report = run("say(good)")
     assert (report.subject, report.version, report.dialects) == ("double", "1", ("rfc9309",))
-    assert [each.verdict for each in report.results] == [Verdict.PASSED] * 3
+    assert [each.verdict for each in report.results] == [CaseVerdict.PASSED] * 3
 
 
 def test_wrong_answers_are_named() -> None:
     (result, *_) = run("good['allowed'] = [True] * len(urls); say(good)").failures
-    wrong = [Question("https://example.com/x", allowed=False)]
+    wrong = [UrlDecision("https://example.com/x", allowed=False)]
     assert list(result.expected)[:1] == wrong
     assert isinstance(result.got, tuple)
     assert [each.allowed for each in result.got] == [True, True]
@@ -60,8 +60,8 @@ def test_lines_are_compared_where_they_are_settled() -> None:
     body = "say({'id': id, 'allowed': [u.endswith('z') for u in urls], 'lines': [None, 2, 3]})"
     (failure,) = conformance.run([case], program(body)).failures
     # Only the line of /y is settled.
-    assert failure.expected == (Question("https://example.com/y", allowed=False, line=4),)
-    assert failure.got == (Question("https://example.com/y", allowed=False, line=3),)
+    assert failure.expected == (UrlDecision("https://example.com/y", allowed=False, line=4),)
+    assert failure.got == (UrlDecision("https://example.com/y", allowed=False, line=3),)
 
 
 FAULTS = {
@@ -95,7 +95,7 @@ def test_faults_fail_the_case_and_the_run_goes_on(body: str) -> None:
     report = run(once, timeout=0.5 if "no answer" in FAULTS[body] else 20)
     first, second, third = report.results
     assert [first.verdict, second.verdict, third.verdict] == [
-        Verdict.PASSED, Verdict.FAILED, Verdict.PASSED,
+        CaseVerdict.PASSED, CaseVerdict.FAILED, CaseVerdict.PASSED,
     ]  # fmt: skip
     assert isinstance(second.got, str)
     assert FAULTS[body] in second.got
@@ -108,7 +108,7 @@ def test_a_subject_that_never_answers_is_given_up() -> None:
     began = time.monotonic()
     report = conformance.run(cases, program("time.sleep(60)"), timeout=0.1)
     assert time.monotonic() - began < 30
-    assert report.count(Verdict.FAILED) == 60
+    assert report.count(CaseVerdict.FAILED) == 60
     assert "not asked: 10 cases in a row" in str(report.results[-1].got)
 
 
@@ -164,7 +164,7 @@ def test_skipped_cases() -> None:
         CASES[0],
     ]
     report = conformance.run(cases, program("say({'id': id, 'skipped': 'not today'})"))
-    assert [each.verdict for each in report.results] == [Verdict.SKIPPED] * 3
+    assert [each.verdict for each in report.results] == [CaseVerdict.SKIPPED] * 3
     reasons = ["does not read the dialect google", "does not fetch", "not today"]
     assert [each.got for each in report.results] == reasons
 
@@ -181,12 +181,12 @@ def test_koster_passes_all_cases() -> None:
     command = [sys.executable, "-m", "koster", "conformance", "subject"]
     report = conformance.run(SUITE.cases, command, timeout=60)
     assert [(each.case.id, each.got) for each in report.failures] == []
-    assert report.count(Verdict.PASSED) == len(SUITE.cases)
+    assert report.count(CaseVerdict.PASSED) == len(SUITE.cases)
 
 
 def test_the_example_works() -> None:
     example = Path(__file__).parents[2] / "examples" / "subject.py"
     report = conformance.run(SUITE.cases, [sys.executable, str(example)])
     assert report.subject == "urllib.robotparser"
-    assert report.count(Verdict.PASSED) > 250
+    assert report.count(CaseVerdict.PASSED) > 250
     assert json.dumps(report.dialects) == '["rfc9309"]'

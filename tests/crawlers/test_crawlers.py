@@ -21,7 +21,7 @@ from koster._worker import answers
 from koster.audit import audit
 from koster.crawlers import Crawler, Obeys, Purpose, _ours
 from koster.diff import compare
-from koster.expectations import Expectations, Question, check
+from koster.expectations import Expectation, Expectations, check
 
 
 def test_registry_is_consistent() -> None:
@@ -206,7 +206,7 @@ def test_commands_use_the_chain(tmp_path: Any) -> None:
 
 
 def test_expectations_use_the_chain() -> None:
-    question = Question("Googlebot-Image", "/a", allowed=True)
+    question = Expectation("Googlebot-Image", "/a", allowed=True)
     expected = Expectations(robots=None, dialect=koster.RFC9309, questions=(question,))
     (result,) = check(expected, koster.parse(BLOCKED))
     assert "it is blocked (line 2: Disallow: /; falls back to Googlebot)" in result.why

@@ -21,11 +21,11 @@ from typing import Any
 
 import httpx2
 
-from koster.service import Settings, _server, create_app, open_listener
+from koster.service import ServiceSettings, _server, create_app, open_listener
 from koster.service._server import create_server
 
 #: Fetching from loopback is allowed, and clients are not rate-limited.
-OPEN = Settings(rate=0, work_per_minute=0, let_through=("127.0.0.1/32",))
+OPEN = ServiceSettings(rate=0, work_per_minute=0, let_through=("127.0.0.1/32",))
 
 
 def _hard() -> str:
@@ -43,7 +43,7 @@ HARD = _hard()
 
 
 @contextlib.contextmanager
-def in_thread(settings: Settings = OPEN, **options: Any) -> Iterator[str]:
+def in_thread(settings: ServiceSettings = OPEN, **options: Any) -> Iterator[str]:
     """Run the service in a thread and yield its URL. Monkeypatches of the test apply to it."""
     _server._DRAIN_SECONDS = 0.05
     server = create_server(create_app(settings), **options)

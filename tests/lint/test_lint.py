@@ -41,7 +41,7 @@ from koster.lint import (
     most_important,
     with_edits,
 )
-from koster.lint._model import Subject
+from koster.lint._model import CheckedFile
 from koster.lint.settings import SettingsError, read
 from koster.robots import MAX_PARSED_BYTES
 from tests.helpers import strategies
@@ -591,7 +591,7 @@ def test_very_many_lone_returns_are_replaced_at_once() -> None:
 
 def test_edits_of_a_line_beyond_ascii_are_in_any_order() -> None:
     line = "Disallow: /\u00e9\u00e9\u00e9#x"
-    subject = Subject(line.encode())
+    subject = CheckedFile(line.encode())
     at = [subject.edit(subject.lines[0], column, 1, "-") for column in (14, 11, 13)]
     assert [(each.start, each.end) for each in at] == [(17, 18), (11, 13), (15, 17)]
 

@@ -10,14 +10,14 @@ import httpx2
 import pytest
 
 from koster.fetch import Guard
-from koster.service import Settings, _sites
+from koster.service import ServiceSettings, _sites
 from tests.helpers import serving, wire
 from tests.helpers.fetching import SPELLINGS
 from tests.helpers.raw_http import is_responsive
 from tests.helpers.server import Answer, Site
 
 #: The defaults of the command, without a rate limit.
-GUARDED = Settings(rate=0)
+GUARDED = ServiceSettings(rate=0)
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def test_redirects_to_private_addresses_are_blocked(
 ) -> None:
     site.robots(body=b"User-agent: *\nDisallow: /secret")
     names |= {"outside.test": [["127.0.0.1"]], "inside.test": [["127.0.0.2"]]}
-    settings = Settings(rate=0, let_through=("127.0.0.1/32",))
+    settings = ServiceSettings(rate=0, let_through=("127.0.0.1/32",))
     for host in ("inside.test", "127.0.0.2", "[::ffff:127.0.0.2]", "2130706434", "0177.0.0.2"):
         location = f"http://{host}:{site.port}/robots.txt"
         head = f"HTTP/1.1 301 Moved\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n".encode()
@@ -91,14 +91,14 @@ def test_the_guard_is_always_on() -> None:
     from koster.service._limits import RateLimit
     from koster.service._metrics import Metrics
 
-    sites = _sites.Sites(Settings(), RateLimit(0, time.monotonic), Metrics())
+    sites = _sites.Sites(ServiceSettings(), RateLimit(0, time.monotonic), Metrics())
     assert sites._guard == Guard()
     assert sites._guard.why_not("127.0.0.1")
 
 
 def test_slow_sites_do_not_delay_other_requests(site: Site) -> None:
     site.pages["/robots.txt"] = Answer(200, b"User-agent: *", delay=30)
-    settings = Settings(rate=0, fetch_timeout=1, fetches=2, let_through=("127.0.0.1/32",))
+    settings = ServiceSettings(rate=0, fetch_timeout=1, fetches=2, let_through=("127.0.0.1/32",))
     with serving.in_thread(settings) as url, httpx2.Client(base_url=url, timeout=30) as api:
         start = time.monotonic()
         response = api.get("/v1/check", params={"url": site.url}).json()

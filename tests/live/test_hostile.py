@@ -11,7 +11,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from koster.service import Settings, _gate, _protocol
+from koster.service import ServiceSettings, _gate, _protocol
 from tests.helpers import serving
 from tests.helpers.raw_http import is_responsive
 from tests.helpers.server import Answer, Site
@@ -239,7 +239,7 @@ def test_disconnect_is_detected_with_a_pipelined_request() -> None:
 
 
 def test_one_client_cannot_use_all_workers() -> None:
-    with serving.in_thread(Settings(rate=0, work_timeout=4)) as url:
+    with serving.in_thread(ServiceSettings(rate=0, work_timeout=4)) as url:
         connections = [serving.connected(url) for _ in range(12)]
         for connection in connections:
             connection.sendall(hard_request())
@@ -442,7 +442,7 @@ def test_connection_limit_does_not_apply_to_proxies() -> None:
 
 def test_forwarded_for_is_ignored_from_untrusted_clients() -> None:
     """X-Forwarded-For does not bypass the rate limit unless a trusted proxy sends it."""
-    settings = Settings(rate=2)
+    settings = ServiceSettings(rate=2)
     with serving.in_thread(settings, proxies=["127.0.0.2"]) as url:
 
         def statuses(host: str) -> list[bytes]:

@@ -14,7 +14,7 @@ import pytest
 
 from koster.errors import UnreadableError
 from koster.logs import ReverseDns
-from koster.logs._dns import MAX_LOOKUPS, Check
+from koster.logs._dns import MAX_LOOKUPS, DnsCheck
 from koster.logs._identity import MAX_NAMES, STATUSES, Identities
 from koster.logs._ranges import Published, bundled_data
 from koster.logs._signatures import Signed, is_signed, keys_of
@@ -274,7 +274,7 @@ def test_reverse_dns_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     dns.look_up(f"192.0.2.{number}" for number in range(5))
     assert len(table.asked) == 3
     assert dns.skipped == 2
-    assert dns.check("192.0.2.4", ["x.example"]) is Check.UNKNOWN
+    assert dns.check("192.0.2.4", ["x.example"]) is DnsCheck.UNKNOWN
     assert MAX_LOOKUPS > 3
 
 
@@ -291,7 +291,7 @@ def test_slow_resolver_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
 
     dns = ReverseDns(Slow({}, {}))  # type: ignore[arg-type]
     dns.look_up(["192.0.2.1"])
-    assert dns.check("192.0.2.1", ["x.example"]) is Check.UNKNOWN
+    assert dns.check("192.0.2.1", ["x.example"]) is DnsCheck.UNKNOWN
     stop.set()
 
 

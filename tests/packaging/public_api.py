@@ -421,7 +421,7 @@ def expectations(robots: koster.RobotsTxt) -> None:
     expected = koster.expectations.read("")
     assert_type(expected, koster.expectations.Expectations)
     assert_type(expected.robots, str | None)
-    assert_type(expected.questions, tuple[koster.expectations.Question, ...])
+    assert_type(expected.questions, tuple[koster.expectations.Expectation, ...])
     results = koster.expectations.check(expected, robots, same_as=robots)
     assert_type(results, list[koster.expectations.Result])
     assert_type(results[0].passed, bool)

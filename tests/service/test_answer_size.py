@@ -17,7 +17,7 @@ from koster._worker.refusals import RefusedError
 from koster.access import Outcome, Unreachable
 from koster.dialects import DIALECTS, RFC9309
 from koster.freshness import Answer, Entry
-from koster.service import Settings
+from koster.service import ServiceSettings
 from tests.helpers import serving
 from tests.helpers.api import problem
 
@@ -104,7 +104,7 @@ def test_tracebacks_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_service_says_that_an_answer_is_too_large() -> None:
-    with serving.in_thread(Settings(rate=0)) as url, httpx2.Client(base_url=url) as api:
+    with serving.in_thread(ServiceSettings(rate=0)) as url, httpx2.Client(base_url=url) as api:
         rules = "".join(f"Allow: /{n}/\nDisallow: /{n}/{'x' * 900}\n" for n in range(100))
         request = {"robots": f"User-agent: *\n{rules}", "agents": AGENTS}
         answer = api.post("/v1/disagree", json=request, timeout=30)

@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 from koster._cli.root import koster as command_line
-from koster.service import Settings, create_app
+from koster.service import ServiceSettings, create_app
 from tests.helpers import serving
 from tests.helpers.server import Site, closed_port
 
@@ -158,7 +158,9 @@ def test_forwarded_for_is_ignored_from_untrusted_clients() -> None:
 
 def test_sqlite_cache_survives_a_restart(tmp_path: Path, site: Site) -> None:
     site.robots(body=b"User-agent: *\nDisallow: /x")
-    settings = Settings(rate=0, cache=str(tmp_path / "c.sqlite"), let_through=("127.0.0.1/32",))
+    settings = ServiceSettings(
+        rate=0, cache=str(tmp_path / "c.sqlite"), let_through=("127.0.0.1/32",)
+    )
     for _ in range(2):
         with serving.in_thread(settings) as url, httpx2.Client(base_url=url) as api:
             answer = api.get("/v1/check", params={"url": f"{site.url}/x"}).json()
@@ -168,7 +170,7 @@ def test_sqlite_cache_survives_a_restart(tmp_path: Path, site: Site) -> None:
 
 def test_redis_cache_survives_a_restart(redis_url: str, site: Site) -> None:
     site.robots(body=b"User-agent: *\nDisallow: /x")
-    settings = Settings(rate=0, cache=redis_url, let_through=("127.0.0.1/32",))
+    settings = ServiceSettings(rate=0, cache=redis_url, let_through=("127.0.0.1/32",))
     for _ in range(2):
         with serving.in_thread(settings) as url, httpx2.Client(base_url=url) as api:
             assert api.get("/v1/check", params={"url": f"{site.url}/x"}).status_code == 200

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from koster._cli.root import koster as command_line
-from koster.service import Settings, create_app
+from koster.service import ServiceSettings, create_app
 from koster.service._hosts import HostCheck
 from koster.service._problems import Problem
 from tests.helpers import serving
@@ -96,7 +96,7 @@ def test_host_names() -> None:
 )
 def test_invalid_host_names(name: str) -> None:
     with pytest.raises(ValueError, match="invalid host name"):
-        create_app(Settings(host_names=(name,)))
+        create_app(ServiceSettings(host_names=(name,)))
     result = CliRunner().invoke(command_line, ["serve", "--cache", "memory", "--host-name", name])
     assert result.exit_code == 2
     assert "invalid host name" in result.output.replace("\n", " ")
@@ -166,7 +166,7 @@ def test_other_sites_cannot_use_the_api(url: str, site: Site) -> None:
 
 
 def test_refused_requests_cost_no_rate() -> None:
-    with serving.in_thread(Settings(rate=1)) as url:
+    with serving.in_thread(ServiceSettings(rate=1)) as url:
         for _ in range(10):
             problem(httpx2.get(f"{url}/v1/agents", headers={"Host": "x"}), 421, "unknown-host")
             headers = {"Sec-Fetch-Site": "cross-site"}
@@ -176,9 +176,9 @@ def test_refused_requests_cost_no_rate() -> None:
 
 def test_proxy_before_a_loopback_listener() -> None:
     headers = {"Host": "robots.example.org", "X-Forwarded-For": "192.0.2.1"}
-    with serving.in_thread(Settings(rate=0), proxies=["127.0.0.1"]) as url:
+    with serving.in_thread(ServiceSettings(rate=0), proxies=["127.0.0.1"]) as url:
         problem(httpx2.get(f"{url}/v1/agents", headers=headers), 421, "unknown-host")
-    settings = Settings(rate=0, host_names=("robots.example.org",))
+    settings = ServiceSettings(rate=0, host_names=("robots.example.org",))
     with serving.in_thread(settings, proxies=["127.0.0.1"]) as url:
         assert httpx2.get(f"{url}/v1/agents", headers=headers).status_code == 200
         assert httpx2.get(f"{url}/v1/agents").status_code == 200

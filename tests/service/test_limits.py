@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 from koster._cli.root import koster as command_line
-from koster.service import Settings, _protocol
+from koster.service import ServiceSettings, _protocol
 from koster.service._connections import allowed_connections
 from koster.service._limits import RateLimit
 from tests.helpers import serving
@@ -20,7 +20,7 @@ from tests.helpers.server import Site
 
 def test_default_limits() -> None:
     """They are those of the docs, also in the command."""
-    settings = Settings()
+    settings = ServiceSettings()
     assert (settings.rate, settings.work_per_minute, settings.work_timeout) == (50, 30, 10)
     assert (settings.max_body, settings.max_questions) == (1 << 20, 1_000)
     assert (settings.fetch_timeout, settings.fetches, settings.cache_bytes) == (10, 20, 1 << 30)
@@ -53,7 +53,7 @@ def test_descriptors_limit_connections(
     monkeypatch.setattr(resource, "getrlimit", lambda _: (soft, hard))
     monkeypatch.setattr(resource, "setrlimit", lambda _, limits: raised.append(limits))
     caplog.set_level(logging.WARNING, "koster.service")
-    assert allowed_connections(1_000, Settings(workers=1)) == limit
+    assert allowed_connections(1_000, ServiceSettings(workers=1)) == limit
     assert raised == ([] if soft == 4_096 else [(min(1_176, hard), hard)])
     messages = [each.getMessage() for each in caplog.records]
     assert messages == ([] if limit == 1_000 else ["fewer connections than configured"])
@@ -85,7 +85,7 @@ def test_rate_limit() -> None:
 
 def test_rate_limit_sends_retry_after(site: Site) -> None:
     site.robots(body=b"")
-    settings = Settings(rate=2, let_through=("127.0.0.1/32",))
+    settings = ServiceSettings(rate=2, let_through=("127.0.0.1/32",))
     with serving.in_thread(settings) as url, httpx2.Client(base_url=url) as api:
         statuses = [api.get("/v1/dialects").status_code for _ in range(5)]
         assert statuses == [200] * 4 + [429]
@@ -101,7 +101,7 @@ def test_rate_limit_sends_retry_after(site: Site) -> None:
 
 
 def test_request_limits() -> None:
-    settings = Settings(rate=0, max_body=1_000, max_questions=4)
+    settings = ServiceSettings(rate=0, max_body=1_000, max_questions=4)
     with serving.in_thread(settings) as url, httpx2.Client(base_url=url) as api:
         request = {"robots": "", "urls": ["/a", "/b"], "agents": ["x", "y"]}
         assert api.post("/v1/decide", json=request).status_code == 200
@@ -116,7 +116,7 @@ def test_request_limits() -> None:
 
 
 def test_request_over_the_work_timeout_is_cancelled() -> None:
-    settings = Settings(rate=0, work_timeout=1)
+    settings = ServiceSettings(rate=0, work_timeout=1)
     with serving.in_thread(settings) as url, httpx2.Client(base_url=url, timeout=30) as api:
         problem(api.post("/v1/lint", json={"robots": serving.HARD}), 422, "too-much-work")
         # Its worker process was killed; the next request gets another.

@@ -14,7 +14,7 @@ import httpx2
 import pytest
 from anyio.abc import TaskGroup
 
-from koster.service import Settings
+from koster.service import ServiceSettings
 from koster.service._fair import Lane, WorkTime
 from tests.helpers import serving
 from tests.helpers.api import BROKEN, post, problem
@@ -136,7 +136,7 @@ def test_short_requests_do_not_wait_for_long_ones() -> None:
     """The only worker for long requests is busy, and another long request waits for it."""
     hard = json.dumps({"robots": serving.HARD}).encode()
     head = b"POST /v1/lint HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-    settings = Settings(rate=0, workers=1, work_per_minute=0, work_timeout=60)
+    settings = ServiceSettings(rate=0, workers=1, work_per_minute=0, work_timeout=60)
     with (
         serving.in_thread(settings) as url,
         serving.connected(url) as first,
@@ -177,7 +177,7 @@ def test_cancelled_wait_takes_no_slot() -> None:
 
 def test_work_time_limit_sends_retry_after() -> None:
     """Over the limit the response is 429 with Retry-After; other clients are not affected."""
-    settings = Settings(rate=0, work_timeout=1, work_per_minute=1)
+    settings = ServiceSettings(rate=0, work_timeout=1, work_per_minute=1)
     with serving.in_thread(settings) as url, httpx2.Client(base_url=url, timeout=30) as api:
         problem(api.post("/v1/lint", json={"robots": serving.HARD}), 422, "too-much-work")
         answer = api.post("/v1/lint", json={"robots": serving.HARD})

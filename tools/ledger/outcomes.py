@@ -24,7 +24,7 @@ from koster.access import (
     coding_failure,
     outcome_of,
 )
-from koster.conformance._suite import Answer, ServerCase, load
+from koster.conformance._suite import ServerCase, ServerResponse, load
 from koster.freshness import Answer as Meaning
 from koster.freshness import Entry as CacheEntry
 from koster.freshness import fresh_from
@@ -240,7 +240,7 @@ def _server_entries(name: str) -> Iterator[Entry]:
 def _answers_of_servers(case: ServerCase, dialect: koster.Dialect) -> Iterator[str]:
     """Yield the decisions about each question; the cache keeps entries between the steps."""
     access = Access(dialect.statuses)
-    pages: dict[tuple[str, str], Answer] = {}
+    pages: dict[tuple[str, str], ServerResponse] = {}
     cached: dict[str, CacheEntry] = {}
     for step in case.steps:
         now = _NOW + timedelta(hours=step.hours)
@@ -264,13 +264,15 @@ def _filled(text: str) -> str:
     return text
 
 
-def _reply(pages: dict[tuple[str, str], Answer], request: Request) -> Response | Failure:
+def _reply(pages: dict[tuple[str, str], ServerResponse], request: Request) -> Response | Failure:
     """Return what a server of the suite answers."""
     parts = urlsplit(request.url)
     site = (parts.hostname or "").partition(".")[0]
     if site == "closed":
         return Failure(FailureKind.CONNECTION, "refused")
-    page = pages.get((site, parts.path + (f"?{parts.query}" if parts.query else "")), Answer(404))
+    page = pages.get(
+        (site, parts.path + (f"?{parts.query}" if parts.query else "")), ServerResponse(404)
+    )
     if page.fault and page.fault != "endless":
         return Failure(FailureKind.NOT_HTTP, page.fault)
     headers = {name.lower(): _filled(value) for name, value in page.headers.items()}

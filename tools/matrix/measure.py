@@ -8,13 +8,13 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from koster import conformance
-from koster.conformance import DecisionCase, Verdict
+from koster.conformance import CaseVerdict, DecisionCase
 from koster.conformance._subject import Subject, SubjectError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from koster.conformance import AnyCase, Result
+    from koster.conformance import AnyCase, CaseResult
 
 TIMEOUT = 10.0
 #: Files of random bytes, and of random pieces of lines.
@@ -59,13 +59,13 @@ def measured(command: Sequence[str], cases: Sequence[AnyCase]) -> dict[str, Any]
     asked = [each for each in report.results if _is_claimed(each, report.dialects)]
     skipped: dict[str, list[str]] = {}
     for each in asked:
-        if each.verdict is Verdict.SKIPPED:
+        if each.verdict is CaseVerdict.SKIPPED:
             skipped.setdefault(str(each.got), []).append(each.case.id)
     return {
         "version": report.version,
         "dialects": list(report.dialects),
         "fetches": all(each.got != "does not fetch" for each in report.results),
-        "passed": sum(each.verdict is Verdict.PASSED for each in asked),
+        "passed": sum(each.verdict is CaseVerdict.PASSED for each in asked),
         "failures": {each.case.id: _failure(each) for each in report.failures},
         "skipped": skipped,
         "hostile": _hostile(command),
@@ -73,14 +73,14 @@ def measured(command: Sequence[str], cases: Sequence[AnyCase]) -> dict[str, Any]
     }
 
 
-def _is_claimed(result: Result, dialects: tuple[str, ...]) -> bool:
+def _is_claimed(result: CaseResult, dialects: tuple[str, ...]) -> bool:
     case = result.case
     if isinstance(case, DecisionCase):
         return case.dialect in dialects
     return result.got != "does not fetch"
 
 
-def _failure(result: Result) -> str | list[int]:
+def _failure(result: CaseResult) -> str | list[int]:
     """Return the numbers of the questions with a wrong answer, or why there is no answer."""
     if isinstance(result.got, str):
         return result.got

@@ -13,7 +13,7 @@ from .markdown import front
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from koster.conformance import Answer, AnyCase, Question, Step
+    from koster.conformance import AnyCase, ServerResponse, Step, UrlDecision
 
 #: More bytes of a file are left out.
 _MAX_BYTES = 1500
@@ -75,7 +75,7 @@ def link(case: AnyCase, up: str) -> str:
     return f"[`{case.id}`]({up}reference/conformance/{topic}.md#{name})"
 
 
-def verdict(question: Question) -> str:
+def verdict(question: UrlDecision) -> str:
     """Return what a question expects, as Markdown."""
     line = f" by line {question.line}" if question.line else ""
     return f"{'allowed' if question.allowed else 'blocked'}{line}: {code(question.url)}"
@@ -132,7 +132,7 @@ def prose(text: str) -> str:
     return text
 
 
-def _questions(questions: tuple[Question, ...]) -> Iterator[str]:
+def _questions(questions: tuple[UrlDecision, ...]) -> Iterator[str]:
     for each in questions:
         yield f"- {verdict(each)}"
     yield ""
@@ -151,7 +151,7 @@ def _step(step: Step) -> Iterator[str]:
                 yield from _block(answer.body, f"{{{site}}}{path}")
 
 
-def _answer(answer: Answer) -> str:
+def _answer(answer: ServerResponse) -> str:
     if answer.fault:
         return f"with the fault `{answer.fault}`"
     headers = [f"{name}: {value}" for name, value in answer.headers.items()]

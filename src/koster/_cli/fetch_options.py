@@ -31,7 +31,7 @@ def fetching_options(command: Callable[..., Any]) -> Callable[..., Any]:
         user_agent: str,
         **kwargs: Any,
     ) -> Any:
-        return command(*args, settings=Settings(timeout, cache, proxy, user_agent), **kwargs)
+        return command(*args, settings=FetchOptions(timeout, cache, proxy, user_agent), **kwargs)
 
     for option in (
         click.option(
@@ -70,7 +70,7 @@ def fetching_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class FetchOptions:
     """The values of the options for fetching."""
 
     timeout: float

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..access import Outcome
     from ..dialects import Dialect, Statuses
     from ..fetch import Event, RobotsClient
-    from .fetch_options import Settings
+    from .fetch_options import FetchOptions
 
 #: Concurrent fetches.
 _AT_ONCE = 20
@@ -54,7 +54,7 @@ def origin_of(url: str) -> str:
 
 
 def fetch_all(
-    sites: list[str], dialects: tuple[Dialect, ...], settings: Settings
+    sites: list[str], dialects: tuple[Dialect, ...], settings: FetchOptions
 ) -> list[tuple[Outcome, ...] | None]:
     """Fetch the robots.txt files of sites; return one outcome per dialect for each, in order.
 
@@ -87,7 +87,9 @@ def fetch_all(
     return found
 
 
-def _client(dialect: Dialect, settings: Settings, warn: Callable[[str], object]) -> RobotsClient:
+def _client(
+    dialect: Dialect, settings: FetchOptions, warn: Callable[[str], object]
+) -> RobotsClient:
     """Return a client, without a cache that cannot be opened; exit if an extra is missing.
 
     Raises:

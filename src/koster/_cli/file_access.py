@@ -78,7 +78,7 @@ def read_bytes(path: str) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class FileVersion:
     """A file when it was read: its content, and the metadata that changes when it is written.
 
     Attributes:
@@ -90,7 +90,7 @@ class Version:
     status: tuple[int, int, int, int] | None = None
 
 
-def read_version(path: str) -> Version:
+def read_version(path: str) -> FileVersion:
     """Return the current version of a file, to detect later changes.
 
     Raises:
@@ -100,10 +100,10 @@ def read_version(path: str) -> Version:
         # Before reading, so that a change during reading is detected.
         found = None if path == STDIN else os.fstat(file.fileno())
         status = found and (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
-        return Version(file.read(MAX_PARSED_BYTES + 1), status)
+        return FileVersion(file.read(MAX_PARSED_BYTES + 1), status)
 
 
-def version_of(path: str) -> Version:
+def version_of(path: str) -> FileVersion:
     """Return the current version of a regular file; an empty version if it is missing.
 
     Raises:
@@ -112,7 +112,7 @@ def version_of(path: str) -> Version:
     try:
         mode = os.stat(path).st_mode
     except FileNotFoundError:
-        return Version()
+        return FileVersion()
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise UnreadableError(f"{shown_name(path)}: {why}") from error

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import subprocess
     from collections.abc import Iterator
 
-    from .reading import Input
+    from .reading import RobotsFile
 
 #: Where a robots.txt is, if no file is named.
 _USUAL_PLACES = ("robots.txt", "public/robots.txt", "static/robots.txt")
@@ -85,7 +85,7 @@ def _search(folder: str) -> Iterator[str]:
         yield from (os.path.join(path, name) for name in names if _NAME.fullmatch(name))
 
 
-def rendered(command: str, path: str | None) -> Input:
+def rendered(command: str, path: str | None) -> RobotsFile:
     """Return the output of a command that renders a template, as a file to check.
 
     The template is its standard input; ``{}`` in the command is the path of the template.
@@ -135,7 +135,7 @@ def rendered(command: str, path: str | None) -> Input:
         raise UnreadableError(f"{shown}: --render failed with exit code {code}")
     if not body.strip():
         raise UnreadableError(f"{shown}: --render printed nothing")
-    return reading.Input(shown, body)
+    return reading.RobotsFile(shown, body)
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:

@@ -32,7 +32,7 @@ _HOST = re.compile(r"(?:[\w-]+\.)+(?!txt|toml|bak|orig)[a-z]{2,}(?::\d+)?/?|loca
 
 
 @dataclass(frozen=True, slots=True)
-class Input:
+class RobotsFile:
     """A robots.txt as clients read it.
 
     Attributes:
@@ -49,7 +49,7 @@ class Input:
     body: bytes
     is_cut: bool = False
     charset: str | None = None
-    before: file_access.Version | None = None
+    before: file_access.FileVersion | None = None
     site: str | None = None
     served: bytes | None = None
 
@@ -75,8 +75,8 @@ def is_site(path: str) -> bool:
 
 
 def read_all(
-    paths: Iterable[str], settings: fetch_options.Settings, dialect: Dialect = RFC9309
-) -> tuple[list[Input], list[str]]:
+    paths: Iterable[str], settings: fetch_options.FetchOptions, dialect: Dialect = RFC9309
+) -> tuple[list[RobotsFile], list[str]]:
     """Read files and fetch those of sites; print an error for each that fails.
 
     Returns:
@@ -99,7 +99,7 @@ def read_all(
     return inputs, errors
 
 
-def warn_if_unreadable(each: Input) -> None:
+def warn_if_unreadable(each: RobotsFile) -> None:
     """Warn of a file in which all crawlers, or those that only read UTF-8, find no rules."""
     warn_of_template(each)
     if wrong := _why_unreadable(each.body, (RFC9309, GOOGLE)):
@@ -111,7 +111,7 @@ def warn_if_unreadable(each: Input) -> None:
         )
 
 
-def warn_of_template(each: Input) -> None:
+def warn_of_template(each: RobotsFile) -> None:
     """Warn of a template: what it allows depends on how it is rendered."""
     if not (b"<" in each.body or b"{" in each.body):
         # No tag opens, as in most files.
@@ -126,7 +126,7 @@ def warn_of_template(each: Input) -> None:
         )
 
 
-def charset_name(each: Input) -> str:
+def charset_name(each: RobotsFile) -> str:
     """Return the original charset of a file, for output."""
     return shorten((each.charset or "utf-8").upper())
 
@@ -144,7 +144,7 @@ def _why_unreadable(body: bytes, dialects: tuple[Dialect, ...]) -> str | None:
     return None
 
 
-def check_whole(each: Input) -> None:
+def check_whole(each: RobotsFile) -> None:
     """Check that all of a file was read.
 
     Raises:
@@ -154,7 +154,7 @@ def check_whole(each: Input) -> None:
         raise UnreadableError(f"{each.name}: is too large to rewrite")
 
 
-def check_rewritable(each: Input, dialects: tuple[Dialect, ...], after: bytes = b"") -> None:
+def check_rewritable(each: RobotsFile, dialects: tuple[Dialect, ...], after: bytes = b"") -> None:
     """Check that a file can be replaced: all of it was read, and it has rules to read.
 
     Raises:
@@ -168,7 +168,9 @@ def check_rewritable(each: Input, dialects: tuple[Dialect, ...], after: bytes = 
         raise UnreadableError(f"{each.name}: would begin like {name}; nothing was written")
 
 
-def read_one(path: str, settings: fetch_options.Settings, dialect: Dialect = RFC9309) -> Input:
+def read_one(
+    path: str, settings: fetch_options.FetchOptions, dialect: Dialect = RFC9309
+) -> RobotsFile:
     """Read a file, or fetch that of a site.
 
     Raises:
@@ -178,7 +180,7 @@ def read_one(path: str, settings: fetch_options.Settings, dialect: Dialect = RFC
     return _fetch(path, settings, dialect) if is_site(path) else read_file(path)
 
 
-def read_file(path: str) -> Input:
+def read_file(path: str) -> RobotsFile:
     """Read a file as crawlers read one that is served without a charset: by its byte order mark.
 
     Raises:
@@ -189,14 +191,14 @@ def read_file(path: str) -> Input:
         content = before.content or b""
         body, charset = decode_by_bom(content)
         served = None if charset is None else content
-        return Input(path, body, charset=charset, before=before, served=served)
+        return RobotsFile(path, body, charset=charset, before=before, served=served)
     except UnreadableError as error:
         if _HOST.fullmatch(path) and not os.path.exists(path):
             raise UnreadableError(f"{error}; if it is a site, use https://{path}") from error
         raise
 
 
-def _fetch(path: str, settings: fetch_options.Settings, dialect: Dialect) -> Input:
+def _fetch(path: str, settings: fetch_options.FetchOptions, dialect: Dialect) -> RobotsFile:
     """Fetch a site's robots.txt.
 
     Raises:
@@ -217,10 +219,10 @@ def _fetch(path: str, settings: fetch_options.Settings, dialect: Dialect) -> Inp
         if outcome.reason is Reason.UNAVAILABLE:
             # RFC 9309 §2.3.1.3: as if the file were empty.
             screen.complain(f"{outcome.origin}: has no robots.txt ({outcome.why}); all is allowed")
-            return Input(outcome.url, b"", site=outcome.origin)
+            return RobotsFile(outcome.url, b"", site=outcome.origin)
         raise UnreadableError(f"{outcome.origin}: fetching its robots.txt failed ({outcome.why})")
     entry = outcome.entry
-    return Input(
+    return RobotsFile(
         *(outcome.url, entry.body, outcome.is_cut, outcome.charset),
         site=outcome.origin,
         served=entry.served,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from .._reports import screen
 from .._reports.answers import Tally, answers
-from .._reports.check import Answers
+from .._reports.check import CheckResults
 from .._reports.registry import render
 from .._reports.summary import Summary
 from .sitemaps import Urls, group_by_site, read_sitemaps
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import TypeAlias
 
-    from .._reports.answers import Question
+    from .._reports.answers import FileQuestions
     from . import fetch_options
 
     #: Fetches the robots.txt of some sites; returns a question for each, and whether all were read.
-    Ask: TypeAlias = Callable[[tuple[str, ...]], tuple[dict[str, Question], bool]]
+    Ask: TypeAlias = Callable[[tuple[str, ...]], tuple[dict[str, FileQuestions], bool]]
 
 
 @dataclass(frozen=True, slots=True)
-class Sites:
+class KnownSites:
     """The robots.txt of sites: the questions about those known so far, and how to fetch others."""
 
-    known: dict[str, Question]
+    known: dict[str, FileQuestions]
     ask: Ask
 
 
@@ -54,9 +54,9 @@ class Done:
 
 def answer(
     sitemaps: Iterable[str],
-    questions: Sequence[Question],
-    sites: Sites | None,
-    settings: fetch_options.Settings,
+    questions: Sequence[FileQuestions],
+    sites: KnownSites | None,
+    settings: fetch_options.FetchOptions,
     moment: datetime | None,
     form: str,
 ) -> Done:
@@ -81,7 +81,7 @@ def answer(
                 for batch in asked.batches():
                     summary.add(batch)
             else:
-                render(Answers(tally, [], moment), form)
+                render(CheckResults(tally, [], moment), form)
         except KeyboardInterrupt:
             is_stopped = True
     reader = urls.reader
@@ -112,13 +112,15 @@ def _is_file(stream: TextIO) -> bool:
 class _Asked:
     """The questions about each batch of URLs; the robots.txt of each site is fetched once."""
 
-    def __init__(self, questions: Sequence[Question], sites: Sites | None, urls: Urls) -> None:
+    def __init__(
+        self, questions: Sequence[FileQuestions], sites: KnownSites | None, urls: Urls
+    ) -> None:
         self._questions = questions
         self._sites = sites
         self._urls = urls
         self.is_complete = True
 
-    def batches(self) -> Iterator[list[Question]]:
+    def batches(self) -> Iterator[list[FileQuestions]]:
         """Yield the given questions, then those about the URLs of sitemaps."""
         yield list(self._questions)
         for urls in self._urls.batches():
@@ -127,7 +129,7 @@ class _Asked:
             else:
                 yield self._about_sites(urls, self._sites)
 
-    def _about_sites(self, urls: list[str], sites: Sites) -> list[Question]:
+    def _about_sites(self, urls: list[str], sites: KnownSites) -> list[FileQuestions]:
         by_site, errors = group_by_site(urls)
         for error in errors:
             screen.complain(str(error))

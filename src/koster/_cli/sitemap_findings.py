@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
     from ..lint.settings import Settings
     from . import fetch_options
-    from .reading import Input
+    from .reading import RobotsFile
 
 
 def blocked_urls(
-    files: Sequence[tuple[Input, Settings]],
+    files: Sequence[tuple[RobotsFile, Settings]],
     sitemaps: Iterable[str],
-    settings: fetch_options.Settings,
+    settings: fetch_options.FetchOptions,
 ) -> tuple[dict[str, SitemapUrls], list[str]]:
     """Read sitemaps; return what each robots.txt blocks, by path, and the errors, printed."""
     comparisons = Comparisons()
@@ -50,7 +50,7 @@ def blocked_urls(
 class _Counts:
     """The URLs that a robots.txt blocks. If it was fetched, only those of its site are checked."""
 
-    def __init__(self, robots: Input, settings: Settings, comparisons: Comparisons) -> None:
+    def __init__(self, robots: RobotsFile, settings: Settings, comparisons: Comparisons) -> None:
         self._robots = robots
         self._example = ""
         parsed = robots.robots(settings.dialects[0])

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
     from ..fetch.downloads import Downloads
-    from .fetch_options import Settings
+    from .fetch_options import FetchOptions
 
 #: The scheme and authority of a URL without characters that need care.
 _AUTHORITY = re.compile(r"https?://[^/?#\\\s]+(?=[/?#]|\Z)")
@@ -42,7 +42,7 @@ _AUTHORITY = re.compile(r"https?://[^/?#\\\s]+(?=[/?#]|\Z)")
 class _Source:
     """Opens sitemaps: files, standard input, and URLs, which are downloaded."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: FetchOptions) -> None:
         self._settings = settings
         self._downloads: Downloads | None = None
 
@@ -82,7 +82,7 @@ def _is_below_folder(path: str) -> bool:
     )
 
 
-def _open_downloads(settings: Settings) -> Downloads:
+def _open_downloads(settings: FetchOptions) -> Downloads:
     """Return what downloads sitemaps; exit with an error if the extra that it needs is missing.
 
     Raises:
@@ -130,7 +130,7 @@ class Urls:
 
 @contextmanager
 def read_sitemaps(
-    addresses: Iterable[str], settings: Settings, *, shows_bar: bool = True
+    addresses: Iterable[str], settings: FetchOptions, *, shows_bar: bool = True
 ) -> Iterator[Urls]:
     """Read sitemaps, with a progress bar if standard error is a terminal."""
     bar = progress(

@@ -16,7 +16,7 @@ from . import file_access, links
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .file_access import Version
+    from .file_access import FileVersion
 
 #: A new file may get an access control list from its folder.
 _ACL = "system.posix_acl_access"
@@ -24,7 +24,7 @@ _ACL = "system.posix_acl_access"
 _SET_ID = stat.S_ISUID | stat.S_ISGID
 
 
-def replace(path: str, body: bytes, before: Version | None = None) -> None:
+def replace(path: str, body: bytes, before: FileVersion | None = None) -> None:
     """Replace a file as `replacing` does.
 
     Raises:
@@ -35,7 +35,7 @@ def replace(path: str, body: bytes, before: Version | None = None) -> None:
 
 
 @contextmanager
-def replacing(path: str, before: Version | None = None) -> Iterator[IO[bytes]]:
+def replacing(path: str, before: FileVersion | None = None) -> Iterator[IO[bytes]]:
     """Replace a file, or create it, as a whole or not at all: with what the block writes.
 
     Mode, owner, group and extended attributes stay; a warning names those that cannot. ``before``
@@ -81,7 +81,7 @@ def _warn_of_lost(shown: str, lost: list[str], status: os.stat_result | None) ->
         screen.complain(f"{shown}: the file has {others} with the old content")
 
 
-def _keep_both(shown: str, now: Version | None, new: str) -> None:
+def _keep_both(shown: str, now: FileVersion | None, new: str) -> None:
     """Leave the changed file and the new content beside it.
 
     Raises:
@@ -121,12 +121,12 @@ def _check_target(shown: str, target: Path) -> None:
     os.close(os.open(target, os.O_WRONLY))
 
 
-def _version_now(target: Path) -> Version:
+def _version_now(target: Path) -> FileVersion:
     """Return the current version of a file; an empty version if it cannot be read."""
     try:
         return file_access.version_of(str(target))
     except UnreadableError:
-        return file_access.Version()
+        return file_access.FileVersion()
 
 
 def _copy_attributes(target: Path, status: os.stat_result | None, new: str) -> list[str]:

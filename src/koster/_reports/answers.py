@@ -33,7 +33,7 @@ _WITHOUT_A_RULE = {
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class FileReading:
     """A file in a dialect; with an ``outcome`` without a file, ``robots`` is empty."""
 
     robots: RobotsTxt
@@ -68,13 +68,13 @@ def name_of(agent: str | Sequence[str]) -> str:
     return agent if isinstance(agent, str) else agent[0]
 
 
-def reading_of(outcome: Outcome) -> Reading:
+def reading_of(outcome: Outcome) -> FileReading:
     """Return the outcome of a fetch as a reading."""
-    return Reading(outcome.robots or parse(b"", outcome.dialect), outcome)
+    return FileReading(outcome.robots or parse(b"", outcome.dialect), outcome)
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class FileQuestions:
     """A file in some dialects, with the agents and URLs to decide about.
 
     ``file``: its name; ``own_name``: its name beside URLs of its own site, if it was fetched
@@ -82,7 +82,7 @@ class Question:
     """
 
     file: str
-    readings: tuple[Reading, ...]
+    readings: tuple[FileReading, ...]
     agents: tuple[str, ...]
     urls: tuple[str, ...]
     own_name: str = ""
@@ -94,7 +94,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class FileDecision:
     """A decision, with its file and the text of the line that decided."""
 
     file: str
@@ -155,12 +155,12 @@ class Answer:
 class Tally:
     """Counts answers while they are iterated."""
 
-    def __init__(self, answers: Iterator[Answer]) -> None:
+    def __init__(self, answers: Iterator[FileDecision]) -> None:
         self._answers = answers
         self.allowed = 0
         self.blocked = 0
 
-    def __iter__(self) -> Iterator[Answer]:
+    def __iter__(self) -> Iterator[FileDecision]:
         for answer in self._answers:
             if answer.decision.allowed:
                 self.allowed += 1
@@ -172,7 +172,7 @@ class Tally:
         return f"{self.allowed:,} allowed, {self.blocked:,} blocked"
 
 
-def answers(questions: list[Question]) -> Iterator[Answer]:
+def answers(questions: list[FileQuestions]) -> Iterator[FileDecision]:
     """Yield all answers: by file, agent and URL, then by dialect."""
     for question in questions:
         # Fetches for several dialects may differ: one may have failed.
@@ -187,7 +187,7 @@ def answers(questions: list[Question]) -> Iterator[Answer]:
                     decision = reading.decide(url, rules)
                     text = text_of(lines[decision.rule.line - 1]) if decision.rule else ""
                     several = len(questions) > 1 and not question.own_name
-                    yield Answer(
+                    yield FileDecision(
                         file=question.file,
                         name=question.name,
                         decision=decision,

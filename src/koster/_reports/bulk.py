@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TypeAlias
 
-    from ..bulk.report import Report, Share
+    from ..bulk.report import BlockingReport, Share
 
     #: Shares by crawl and agent.
     Numbers: TypeAlias = dict[tuple[str, str], Share]
@@ -43,7 +43,7 @@ _SHARES = ("share_closed", "share_by_name", "share_partly")
 class Shares:
     """A report for output; ``source`` says where its numbers are from."""
 
-    report: Report
+    report: BlockingReport
     title: str = ""
     source: str = ""
 
@@ -59,7 +59,7 @@ def percent(share: float) -> str:
     return f"{share * 100:.1f} %" if share >= 0.001 else f"{share * 100:.2g} %"
 
 
-def notices(report: Report) -> list[str]:
+def notices(report: BlockingReport) -> list[str]:
     """Return what the numbers of a report leave open, in sentences."""
     found = []
     files = f"of {count_noun(report.files, 'file')}"
@@ -95,7 +95,7 @@ def print_text(shares: Shares) -> None:
         print(f"and {len(last) - len(most)} more in the report")
 
 
-def _print_crawls(report: Report, crawls: Sequence[str], agents: Sequence[str]) -> None:
+def _print_crawls(report: BlockingReport, crawls: Sequence[str], agents: Sequence[str]) -> None:
     """Print the shares of crawlers in several crawls, evenly spread."""
     shown = _some(crawls, _MAX_COLUMNS)
     numbers = {(each.crawl, each.agent): each for each in report.shares}
@@ -130,7 +130,7 @@ def _print_crawl(crawl: str, shares: Sequence[Share]) -> None:
     screen.print_table(["Crawler", "Purpose", "Blocked", "By name", "Partly blocked"], rows)
 
 
-def _sites(report: Report, crawl: str) -> int:
+def _sites(report: BlockingReport, crawl: str) -> int:
     """Return how many sites of a crawl have a file."""
     return max((each.sites for each in report.of(crawl)), default=0)
 
@@ -140,7 +140,7 @@ def print_csv(shares: Shares) -> None:
     screen.print_exact(as_csv(shares.report))
 
 
-def as_csv(report: Report) -> str:
+def as_csv(report: BlockingReport) -> str:
     """Return the shares as CSV, with a heading; see `_csv` on formulas."""
     from ..bulk.report import Share  # noqa: PLC0415 - it needs DuckDB
 
@@ -240,7 +240,7 @@ def _charts(
 ) -> dict[str, line_charts.Chart]:
     """Return the chart over several crawls, for wide and for narrow screens."""
     lines = [
-        line_charts.Line(_line_name(some), _history(numbers, crawls, some[0].agent))
+        line_charts.ChartLine(_line_name(some), _history(numbers, crawls, some[0].agent))
         for some in groups
     ]
     frames = {"broad": line_charts.WIDE, "slim": line_charts.NARROW} if lines else {}
@@ -291,7 +291,7 @@ def _purposes(
     ]
 
 
-def _outcomes(report: Report) -> dict[str, dict[str, int]]:
+def _outcomes(report: BlockingReport) -> dict[str, dict[str, int]]:
     """Return the sites of some crawls by outcome; nothing if all have a file."""
     found: dict[str, dict[str, int]] = {}
     for each in report.fetches:

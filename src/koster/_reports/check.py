@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ..robots import Rules
-    from .answers import Answer, Question, Tally
+    from .answers import FileDecision, FileQuestions, Tally
 
 _URL_AND_LINE = ["URL", "Decided by"]
 
@@ -30,15 +30,15 @@ _MAX_TABLE_ROWS = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
+class CheckResults:
     """The answers to some questions; ``moment`` is the time for visit times and pace, if any."""
 
     tally: Tally
-    questions: list[Question]
+    questions: list[FileQuestions]
     moment: datetime | None
 
 
-def print_text(answers: Answers) -> None:
+def print_text(answers: CheckResults) -> None:
     """Print tables, with several dialects side by side."""
     tally, questions, moment = answers.tally, answers.questions, answers.moment
     if not questions:
@@ -58,7 +58,7 @@ def print_text(answers: Answers) -> None:
     screen.print_note(str(tally))
 
 
-def print_site_settings(questions: list[Question], moment: datetime | None) -> None:
+def print_site_settings(questions: list[FileQuestions], moment: datetime | None) -> None:
     """Print visit times and pace at a time, if one is given, and what files say in comments."""
     file = ["File"] if len(questions) > 1 else []
     if moment is not None:
@@ -71,7 +71,10 @@ def print_site_settings(questions: list[Question], moment: datetime | None) -> N
 
 
 def _print_tables(
-    tally: Tally, headings: list[str], row_of: Callable[[list[Answer]], list[Text]], width: int
+    tally: Tally,
+    headings: list[str],
+    row_of: Callable[[list[FileDecision]], list[Text]],
+    width: int,
 ) -> None:
     """Print a row for each ``width`` answers; on Ctrl-C, those that are finished."""
     rows: list[list[Text]] = []
@@ -98,7 +101,7 @@ def _print_table(headings: list[str], rows: list[list[Text]]) -> None:
     screen.print_table(headings, rows)
 
 
-def _batches(answers: Iterator[Answer], size: int) -> Iterator[list[Answer]]:
+def _batches(answers: Iterator[FileDecision], size: int) -> Iterator[list[FileDecision]]:
     while batch := list(islice(answers, size)):
         yield batch
 
@@ -107,7 +110,7 @@ def _coloured(text: str, is_good: bool) -> Text:
     return Text(text, "green" if is_good else "bold red")
 
 
-def _row(answers: list[Answer]) -> list[Text]:
+def _row(answers: list[FileDecision]) -> list[Text]:
     """Return verdict, agent, URL and the line that decided."""
     (answer,) = answers
     style = "" if answer.decision.rule else "dim"
@@ -115,20 +118,20 @@ def _row(answers: list[Answer]) -> list[Text]:
     return [verdict, Text(answer.agent), Text(answer.url), Text(answer.deciding_line, style)]
 
 
-def _row_of_dialect(answers: list[Answer]) -> list[Text]:
+def _row_of_dialect(answers: list[FileDecision]) -> list[Text]:
     """Return verdict, dialect, agent, URL and the line that decided."""
     verdict, *others = _row(answers)
     return [verdict, Text(answers[0].decision.dialect.name), *others]
 
 
-def _width_side_by_side(questions: list[Question]) -> int:
+def _width_side_by_side(questions: list[FileQuestions]) -> int:
     """Return how wide a table with a column for each dialect is."""
     dialects = [max(len(each.dialect.name), _CELL) for each in questions[0].readings]
     agents = [len(agent) for each in questions for agent in each.agents]
     return max(agents) + _URL + sum(dialects) + 2 * (len(dialects) + 1)
 
 
-def _side_by_side(answers: list[Answer]) -> list[Text]:
+def _side_by_side(answers: list[FileDecision]) -> list[Text]:
     """Return agent, URL, and each dialect's verdict with its line number."""
     differ = len({answer.decision.allowed for answer in answers}) > 1
     first = answers[0]
@@ -140,7 +143,7 @@ def _side_by_side(answers: list[Answer]) -> list[Text]:
     ]
 
 
-def _cell(answer: Answer) -> Text:
+def _cell(answer: FileDecision) -> Text:
     allowed = answer.decision.allowed
     text = _coloured(answer.verdict, allowed)
     if answer.decision.rule is not None:
@@ -150,7 +153,7 @@ def _cell(answer: Answer) -> Text:
     return text
 
 
-def _paces(questions: list[Question], moment: datetime) -> Iterator[list[Text]]:
+def _paces(questions: list[FileQuestions], moment: datetime) -> Iterator[list[Text]]:
     """Yield the visit times and pace of all agents at a time."""
     for question in questions:
         for agent in question.agents:
@@ -184,7 +187,7 @@ def _rule_of_thumb() -> str:
     return f"{times:g} × the fetch time, at least {least:g} s"
 
 
-def _comments(questions: list[Question]) -> Iterator[list[Text]]:
+def _comments(questions: list[FileQuestions]) -> Iterator[list[Text]]:
     """Yield the Comment lines for all agents."""
     for question in questions:
         for agent in question.agents:
@@ -194,7 +197,7 @@ def _comments(questions: list[Question]) -> Iterator[list[Text]]:
                     yield [Text(printable(cell)) for cell in cells]
 
 
-def print_json(answers: Answers) -> None:
+def print_json(answers: CheckResults) -> None:
     """Print an array with an object for each answer, one per line."""
     before = "["
     try:
@@ -207,7 +210,7 @@ def print_json(answers: Answers) -> None:
         print("[]" if before == "[" else "\n]")
 
 
-def print_csv(answers: Answers) -> None:
+def print_csv(answers: CheckResults) -> None:
     """Print a heading and a line for each answer."""
     from .csv import csv_line  # noqa: PLC0415 - needs `decimal`
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .._wording import count_noun
-from ..conformance import LEVELS, DecisionCase, Report, ServerCase, Verdict
+from ..conformance import LEVELS, CaseVerdict, DecisionCase, ServerCase, SuiteReport
 from ..model import text_of
 from . import screen
 from .json import to_json
@@ -17,7 +17,7 @@ from .text import Text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from ..conformance import Answer, Case, Question, Result, Step
+    from ..conformance import Case, CaseResult, ServerResponse, Step, UrlDecision
 
 #: How many failures the text has; the other formats have all.
 _SHOWN = 20
@@ -33,19 +33,19 @@ class ShownCase:
     sentences: Mapping[str, str]
 
 
-def print_text(report: Report) -> None:
+def print_text(report: SuiteReport) -> None:
     """Print how many cases of each level passed, and the first failures."""
     dialects = ", ".join(report.dialects)
     screen.print_lines(
         Text(printable(f"{report.subject} {report.version} ({dialects})"), "bold"), Text("")
     )
     counts = Counter((each.case.level, each.verdict) for each in report.results)
-    asked = (Verdict.PASSED, Verdict.FAILED)
+    asked = (CaseVerdict.PASSED, CaseVerdict.FAILED)
     levels = [level for level in LEVELS if any(counts[level, each] for each in asked)]
     screen.print_table(
         ["Level", "Passed", "Failed", "Skipped"],
         [
-            [Text(level), *(Text(f"{counts[level, each]:,}") for each in Verdict)]
+            [Text(level), *(Text(f"{counts[level, each]:,}") for each in CaseVerdict)]
             for level in levels
         ],
     )
@@ -54,10 +54,10 @@ def print_text(report: Report) -> None:
     _print_skipped(report)
 
 
-def _print_failures(report: Report) -> None:
+def _print_failures(report: SuiteReport) -> None:
     failures = sorted(report.failures, key=lambda each: LEVELS.index(each.case.level))
     if not failures:
-        passed = report.count(Verdict.PASSED)
+        passed = report.count(CaseVerdict.PASSED)
         if not passed:
             return  # All were skipped.
         screen.print_lines(Text(f"{_cases(passed)} passed, none failed", "green"))
@@ -82,13 +82,15 @@ def _cases(count: int) -> str:
     return count_noun(count, "case")
 
 
-def _print_skipped(report: Report) -> None:
-    reasons = Counter(str(each.got) for each in report.results if each.verdict is Verdict.SKIPPED)
+def _print_skipped(report: SuiteReport) -> None:
+    reasons = Counter(
+        str(each.got) for each in report.results if each.verdict is CaseVerdict.SKIPPED
+    )
     for reason, count in reasons.most_common(3):
         screen.print_lines(Text(f"{_cases(count)} skipped: {printable(reason)}"))
 
 
-def _differences(failure: Result) -> Iterator[str]:
+def _differences(failure: CaseResult) -> Iterator[str]:
     """Yield what was wrong, a line for each question."""
     if isinstance(failure.got, str):
         yield printable(failure.got)
@@ -100,11 +102,11 @@ def _differences(failure: Result) -> Iterator[str]:
         yield f"{printable(question.url)}: expected {expected}, got {got}"
 
 
-def _word(question: Question) -> str:
+def _word(question: UrlDecision) -> str:
     return "allowed" if question.allowed else "blocked"
 
 
-def print_json(report: Report) -> None:
+def print_json(report: SuiteReport) -> None:
     """Print the counts and the failures."""
     print(
         to_json(
@@ -112,14 +114,14 @@ def print_json(report: Report) -> None:
                 "subject": report.subject,
                 "version": report.version,
                 "cases": len(report.results),
-                **{each.value: report.count(each) for each in Verdict},
+                **{each.value: report.count(each) for each in CaseVerdict},
                 "failures": [_failure(each) for each in report.failures],
             }
         )
     )
 
 
-def _failure(failure: Result) -> dict[str, Any]:
+def _failure(failure: CaseResult) -> dict[str, Any]:
     case = failure.case
     return {
         "id": case.id,
@@ -133,12 +135,12 @@ def _failure(failure: Result) -> dict[str, Any]:
     }
 
 
-def _question(question: Question) -> dict[str, Any]:
+def _question(question: UrlDecision) -> dict[str, Any]:
     line = {} if question.line is None else {"line": question.line}
     return {"url": question.url, "allowed": question.allowed, **line}
 
 
-def failure_text(failure: Result) -> str:
+def failure_text(failure: CaseResult) -> str:
     """Return what was wrong, for JUnit's XML."""
     return "; ".join(_differences(failure))
 
@@ -171,7 +173,7 @@ def _print_step(step: Step) -> None:
     _print_questions(step.questions)
 
 
-def _print_answer(url: str, answer: Answer) -> None:
+def _print_answer(url: str, answer: ServerResponse) -> None:
     how = f"fault {answer.fault}" if answer.fault else f"status {answer.status}"
     headers = {**answer.headers, **({"ETag": answer.etag} if answer.etag else {})}
     screen.print_lines(
@@ -190,7 +192,7 @@ def _print_body(body: bytes, what: str) -> None:
         screen.print_lines(Text("     …"))
 
 
-def _print_questions(questions: tuple[Question, ...]) -> None:
+def _print_questions(questions: tuple[UrlDecision, ...]) -> None:
     screen.print_lines(Text(""))
     for each in questions:
         line = "" if each.line is None else f" by line {each.line}"

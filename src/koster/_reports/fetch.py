@@ -34,7 +34,7 @@ _STYLES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
+class FetchResults:
     """The outcomes of fetching robots.txt files.
 
     Attributes:
@@ -50,13 +50,13 @@ class Fetched:
     total: int = 1
 
 
-def print_json(fetched: Fetched) -> None:
+def print_json(fetched: FetchResults) -> None:
     """Print an array with an object for each site."""
     pairs = zip(fetched.outcomes, fetched.comments, strict=True)
     print(to_json([of_outcome(outcome) | {"comments": said} for outcome, said in pairs]))
 
 
-def print_file(fetched: Fetched) -> None:
+def print_file(fetched: FetchResults) -> None:
     """Print only the files."""
     for outcome in fetched.outcomes:
         if outcome.robots is None:
@@ -65,7 +65,7 @@ def print_file(fetched: Fetched) -> None:
             screen.print_file(outcome.robots.body)
 
 
-def print_text(fetched: Fetched) -> None:
+def print_text(fetched: FetchResults) -> None:
     """Print hops and headers, the outcome and the file; of several sites, a row for each."""
     if fetched.total == 1:
         _print_details(fetched.outcomes[0], fetched.comments[0], fetched.began)

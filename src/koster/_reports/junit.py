@@ -7,11 +7,11 @@ from collections import Counter
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from ..conformance import LEVELS, Verdict
+from ..conformance import LEVELS, CaseVerdict
 from .conformance import failure_text
 
 if TYPE_CHECKING:
-    from ..conformance import Report, Result
+    from ..conformance import CaseResult, SuiteReport
     from .test import FileResults, Results
 
 #: XML 1.0 §2.2: characters it cannot contain.
@@ -33,7 +33,7 @@ def print_suites(results: Results) -> None:
     _print(suites)
 
 
-def print_cases(report: Report) -> None:
+def print_cases(report: SuiteReport) -> None:
     """Print a suite for each level, and a case for each case."""
     suites = ET.Element("testsuites", name=_xml_text(f"{report.subject} {report.version}"))
     for level in LEVELS:
@@ -43,15 +43,15 @@ def print_cases(report: Report) -> None:
     _print(suites)
 
 
-def _add_level(suites: ET.Element, level: str, results: list[Result]) -> None:
+def _add_level(suites: ET.Element, level: str, results: list[CaseResult]) -> None:
     counts = Counter(each.verdict for each in results)
     suite = ET.SubElement(
         suites,
         "testsuite",
         name=level,
         tests=str(len(results)),
-        failures=str(counts[Verdict.FAILED]),
-        skipped=str(counts[Verdict.SKIPPED]),
+        failures=str(counts[CaseVerdict.FAILED]),
+        skipped=str(counts[CaseVerdict.SKIPPED]),
         errors="0",
     )
     for each in results:
@@ -63,9 +63,9 @@ def _add_level(suites: ET.Element, level: str, results: list[Result]) -> None:
             name=_xml_text(f"{name}: {each.case.title}"),
             time=f"{each.seconds:.3f}",
         )
-        if each.verdict is Verdict.FAILED:
+        if each.verdict is CaseVerdict.FAILED:
             ET.SubElement(case, "failure", message=_xml_text(failure_text(each)))
-        elif each.verdict is Verdict.SKIPPED:
+        elif each.verdict is CaseVerdict.SKIPPED:
             ET.SubElement(case, "skipped", message=_xml_text(str(each.got)))
 
 

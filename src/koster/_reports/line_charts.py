@@ -37,7 +37,7 @@ NARROW = Frame(width=340, height=260, left=48, right=12)
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ChartLine:
     """A line: the share at each moment, None where it is missing."""
 
     name: str
@@ -73,7 +73,7 @@ class Chart:
     lines: Sequence[DrawnLine]
 
 
-def chart(moments: Sequence[str], lines: Sequence[Line], frame: Frame) -> Chart:
+def chart(moments: Sequence[str], lines: Sequence[ChartLine], frame: Frame) -> Chart:
     """Return a chart of at least one line with at least one share."""
     step, top = scale(max(share for line in lines for share in line.shares if share is not None))
     inner = frame.height - frame.top - frame.bottom

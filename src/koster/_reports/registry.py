@@ -10,7 +10,7 @@ from importlib import import_module
 
 #: By type of result: the function of each format, by its module.
 RENDERERS: dict[str, dict[str, str]] = {
-    "Answers": {
+    "CheckResults": {
         "text": "check.print_text",
         "json": "check.print_json",
         "csv": "check.print_csv",
@@ -18,7 +18,7 @@ RENDERERS: dict[str, dict[str, str]] = {
     "Summary": {
         "text": "summary.print_text",
     },
-    "Fetched": {
+    "FetchResults": {
         "text": "fetch.print_text",
         "json": "fetch.print_json",
         "file": "fetch.print_file",
@@ -47,7 +47,7 @@ RENDERERS: dict[str, dict[str, str]] = {
         "junit": "junit.print_suites",
         "github": "github.print_failures",
     },
-    "Report": {
+    "SuiteReport": {
         "text": "conformance.print_text",
         "json": "conformance.print_json",
         "junit": "junit.print_cases",

@@ -9,7 +9,7 @@ from .._wording import count_noun
 from ..model import text_of
 from ..sitemaps import BlockedUrls
 from . import screen
-from .answers import Answer, name_of
+from .answers import FileDecision, name_of
 from .check import print_site_settings
 from .plain import printable, shorten
 from .text import Text
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
     from ..robots import Rules
     from ..sitemaps import Blocked
-    from .answers import Question, Reading
+    from .answers import FileQuestions, FileReading
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
     """The URLs that a robots.txt, read in a dialect, blocks for a crawler."""
 
-    question: Question
-    reading: Reading
+    question: FileQuestions
+    reading: FileReading
     rules: Rules
     urls: BlockedUrls
 
@@ -55,7 +55,7 @@ class Summary:
     errors: int = 0
     _sections: dict[tuple[str, str, str], Section] = field(default_factory=dict)
 
-    def add(self, questions: Iterable[Question]) -> None:
+    def add(self, questions: Iterable[FileQuestions]) -> None:
         """Answer some questions."""
         for question in questions:
             for agent in question.agents:
@@ -77,12 +77,12 @@ class Summary:
         return any(each.urls.blocked for each in self.sections)
 
     @property
-    def questions(self) -> list[Question]:
+    def questions(self) -> list[FileQuestions]:
         """The files and crawlers, each once."""
         return list({each.question.file: each.question for each in self.sections}.values())
 
 
-def _section(question: Question, agent: str, reading: Reading) -> Section:
+def _section(question: FileQuestions, agent: str, reading: FileReading) -> Section:
     rules = reading.rules_for(agent)
     urls = BlockedUrls(
         lambda url: reading.allowed(url, rules), lambda url: reading.decide(url, rules)
@@ -130,7 +130,7 @@ def _lines(section: Section) -> Iterator[Text]:
 
 def _deciding_line(section: Section, blocked: Blocked, body_lines: list[bytes]) -> str:
     rule = blocked.decision.rule
-    return Answer(
+    return FileDecision(
         file=section.question.file,
         name=section.question.name,
         decision=blocked.decision,

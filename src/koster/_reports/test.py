@@ -28,7 +28,7 @@ class FileResults:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class UncheckedFile:
     """A file whose expectations could not be checked, and why."""
 
     path: str
@@ -41,7 +41,7 @@ class Results:
     """The results of some files, and the files that could not be checked."""
 
     files: list[FileResults]
-    failures: list[Failure]
+    failures: list[UncheckedFile]
 
     @property
     def passed(self) -> bool:

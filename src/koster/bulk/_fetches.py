@@ -22,7 +22,7 @@ _MAX_CLIENTS = 50_000
 NEVER = -(2**63)
 
 
-class Fetches:
+class FetchMoments:
     """The moments of one kind of fetch, by client, for those within `_HORIZON` of the last one."""
 
     def __init__(self) -> None:

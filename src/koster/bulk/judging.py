@@ -44,7 +44,7 @@ from ..dialects import RFC9309
 from ..freshness import MAX_UNREACHABLE
 from ._arrow import np, pa, pc
 from ._columns import to_large_binary, to_numpy, unchunked
-from ._fetches import NEVER, Fetches
+from ._fetches import NEVER, FetchMoments
 from ._rulings import ANSWERED, DISALLOWED, UNBOUND, UNDECIDED, answers, encode, is_exempt
 
 if TYPE_CHECKING:
@@ -184,8 +184,8 @@ class Judge:
         self._versions = _Versions.of(versions)
         self._grace = grace // _MICROSECOND
         self._dialect = dialect
-        self._definite, self._missing, self._failed = Fetches(), Fetches(), Fetches()
-        self._missing_on_host, self._elsewhere = Fetches(), Fetches()
+        self._definite, self._missing, self._failed = FetchMoments(), FetchMoments(), FetchMoments()
+        self._missing_on_host, self._elsewhere = FetchMoments(), FetchMoments()
 
     def replace_versions(self, versions: Any) -> None:
         """Judge by other versions from now on; the fetches so far stay known."""

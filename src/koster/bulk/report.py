@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..crawlers import Crawler
     from .runs import Columns
 
-__all__ = ["MAX_CRAWLS", "UNDATED", "Fetches", "Report", "Share", "report"]
+__all__ = ["MAX_CRAWLS", "UNDATED", "BlockingReport", "Fetches", "Share", "report"]
 
 #: The maximum number of crawls: more are a column that names something else.
 MAX_CRAWLS = 2_000
@@ -91,7 +91,7 @@ class Fetches:
 
 
 @dataclass(frozen=True)
-class Report:
+class BlockingReport:
     """The numbers, sorted by crawl, purpose and share of sites that block the crawler.
 
     Attributes:
@@ -132,7 +132,7 @@ def report(
     folder: str | os.PathLike[str],
     crawl_column: str | None = None,
     time_column: str | None = None,
-) -> Report:
+) -> BlockingReport:
     """Return the numbers for the shards in a folder.
 
     Args:
@@ -208,7 +208,9 @@ GROUP BY ALL
 """
 
 
-def _summarize(con: Any, shards: list[tuple[str, dict[str, Any]]], columns: Columns) -> Report:
+def _summarize(
+    con: Any, shards: list[tuple[str, dict[str, Any]]], columns: Columns
+) -> BlockingReport:
     """Return the report on shards, each with its metadata.
 
     Raises:
@@ -232,7 +234,7 @@ def _summarize(con: Any, shards: list[tuple[str, dict[str, Any]]], columns: Colu
             each.agent.lower(),
         )
     )
-    return Report(
+    return BlockingReport(
         shares=tuple(shares),
         fetches=tuple(Fetches(*row) for row in con.execute(_FETCHES).fetchall()),
         crawls=crawls,

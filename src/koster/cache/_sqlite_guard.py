@@ -57,7 +57,7 @@ _SCHEMA = [
 ]
 
 
-class Deadline:
+class StatementDeadline:
     """The moment after which the statement of a connection is interrupted."""
 
     def __init__(self) -> None:
@@ -72,7 +72,7 @@ class Deadline:
         return time.monotonic() > self._end
 
 
-def guard(connection: sqlite3.Connection, deadline: Deadline) -> None:
+def guard(connection: sqlite3.Connection, deadline: StatementDeadline) -> None:
     """Limit what a file may do, before the first statement reads its schema."""
     connection.set_progress_handler(deadline.is_over, _STEPS)
     for name, most in _LIMITS.items():

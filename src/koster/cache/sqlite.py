@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import CacheError
 from ._selection import FIRST_WITHOUT_PREFIX, moment_before, origins_of
-from ._sqlite_guard import TABLE, Deadline, guard, verify
+from ._sqlite_guard import TABLE, StatementDeadline, guard, verify
 from .forks import at_fork
 from .store import decode_entry, encode_entry
 
@@ -115,7 +115,7 @@ class SqliteCache:
         self._failure_count = 0
         #: Why the cache is unusable, if it is.
         self._unusable_because = ""
-        self._deadline = Deadline()
+        self._deadline = StatementDeadline()
         # A signal handler or a finalizer may call in the middle of another call.
         self._lock = threading.RLock()
         self._is_executing = False

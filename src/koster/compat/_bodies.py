@@ -13,10 +13,10 @@ from ._timed import read_up_to
 if TYPE_CHECKING:
     from email.message import Message
 
-    from ._timed import Deadline
+    from ._timed import RequestDeadline
 
 
-def read_body(response: Any, deadline: Deadline, limit: int) -> bytes:
+def read_body(response: Any, deadline: RequestDeadline, limit: int) -> bytes:
     """Return at most ``limit`` bytes of a body without its Content-Encoding.
 
     Raises:

@@ -31,7 +31,7 @@ _CHUNK = 1 << 16
 DEFAULT_SECONDS = 30.0
 
 
-class Deadline:
+class RequestDeadline:
     """A deadline on the monotonic clock, in seconds from now."""
 
     def __init__(self, seconds: float) -> None:
@@ -49,12 +49,12 @@ class Deadline:
         return seconds
 
 
-def deadline_for(timeout: float | None) -> Deadline:
+def deadline_for(timeout: float | None) -> RequestDeadline:
     """Return the deadline of a request that begins now.
 
     Without a timeout, it is that of `socket.setdefaulttimeout`, else `DEFAULT_SECONDS`.
     """
-    return Deadline(timeout or socket.getdefaulttimeout() or DEFAULT_SECONDS)
+    return RequestDeadline(timeout or socket.getdefaulttimeout() or DEFAULT_SECONDS)
 
 
 #: Unescaped characters of a request target.
@@ -72,7 +72,7 @@ def fetch(
     url: str,
     headers: Mapping[str, str],
     context: ssl.SSLContext | None,
-    deadline: Deadline,
+    deadline: RequestDeadline,
     limit: int,
 ) -> tuple[int, Message, bytes, bool]:
     """Fetch a URL over a new connection, with TLS if there is a context; see `exchange`."""
@@ -94,7 +94,7 @@ def _connection_to(
 
 def _connected(
     seconds: Callable[[], float],
-    deadline: Deadline,
+    deadline: RequestDeadline,
     address: tuple[str, int],
     _timeout: object = None,
     source: tuple[str, int] | None = None,
@@ -123,7 +123,7 @@ def _connected(
     raise error
 
 
-def _addresses(host: str, port: int, deadline: Deadline) -> list[Any]:
+def _addresses(host: str, port: int, deadline: RequestDeadline) -> list[Any]:
     """Look up a host in a thread, because the system resolver has no timeout.
 
     Raises:
@@ -156,7 +156,9 @@ _LIMITED = ("response_class", "_create_connection")
 
 
 @contextmanager
-def apply_deadline(connection: http.client.HTTPConnection, deadline: Deadline) -> Iterator[None]:
+def apply_deadline(
+    connection: http.client.HTTPConnection, deadline: RequestDeadline
+) -> Iterator[None]:
     """Apply a deadline to all steps on a connection, and restore its settings afterwards."""
     own_timeout = _own_timeout(connection)
     configured: Any = connection.timeout
@@ -183,7 +185,7 @@ def _own_timeout(connection: http.client.HTTPConnection) -> float | None:
     return socket.getdefaulttimeout()
 
 
-def _limit(connection: http.client.HTTPConnection, deadline: Deadline) -> None:
+def _limit(connection: http.client.HTTPConnection, deadline: RequestDeadline) -> None:
     """Apply a deadline to all steps on a connection; a shorter timeout of its own still applies.
 
     Raises:
@@ -266,7 +268,7 @@ def exchange(
     connection: http.client.HTTPConnection,
     target: str,
     headers: Mapping[str, str],
-    deadline: Deadline,
+    deadline: RequestDeadline,
     limit: int,
 ) -> tuple[int, Message, bytes, bool]:
     """Send a GET request; return status, headers, body, and whether the body is complete.
@@ -292,7 +294,7 @@ def exchange(
     return response.status, response.headers, content, is_whole
 
 
-def _content(response: http.client.HTTPResponse, deadline: Deadline, limit: int) -> bytes:
+def _content(response: http.client.HTTPResponse, deadline: RequestDeadline, limit: int) -> bytes:
     """Return at most ``limit`` bytes of a body, as far as it matters.
 
     Raises:
@@ -316,7 +318,7 @@ def _content(response: http.client.HTTPResponse, deadline: Deadline, limit: int)
     return content
 
 
-def read_up_to(response: Any, deadline: Deadline, limit: int) -> bytes:
+def read_up_to(response: Any, deadline: RequestDeadline, limit: int) -> bytes:
     """Return at most ``limit`` bytes of the body of a response of `http.client` or `urllib`.
 
     Raises:
@@ -357,7 +359,7 @@ def _missing(response: Any, size: int) -> int:
     return max([0, *(int(each.lstrip("0")[:18] or 0) - size for each in numbers)])
 
 
-def open_url(url: str | urllib.request.Request, deadline: Deadline) -> Any:
+def open_url(url: str | urllib.request.Request, deadline: RequestDeadline) -> Any:
     """Open a URL like `urllib.request.urlopen`, also with the opener that was installed.
 
     Raises:
@@ -377,7 +379,9 @@ def open_url(url: str | urllib.request.Request, deadline: Deadline) -> Any:
 
 
 def open_with(
-    opener: urllib.request.OpenerDirector, url: str | urllib.request.Request, deadline: Deadline
+    opener: urllib.request.OpenerDirector,
+    url: str | urllib.request.Request,
+    deadline: RequestDeadline,
 ) -> Any:
     """Open a URL with an opener, whose HTTP handlers then obey a deadline.
 
@@ -393,7 +397,7 @@ def open_with(
 
 
 def _open_limited(
-    do_open: Callable[..., Any], deadline: Deadline, kind: Any, request: Any, **options: Any
+    do_open: Callable[..., Any], deadline: RequestDeadline, kind: Any, request: Any, **options: Any
 ) -> Any:
     """Call `AbstractHTTPHandler.do_open` with connections that obey a deadline."""
 

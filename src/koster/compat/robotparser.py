@@ -96,7 +96,7 @@ class RuleLine:
 
 
 @dataclass
-class Entry:
+class GroupEntry:
     """A group: its agents, rules, crawl delay and request rate."""
 
     useragents: list[str]
@@ -113,6 +113,10 @@ class Entry:
         return "\n".join(lines + (list(map(str, self.rulelines)) or ["Allow:"]))
 
 
+#: What the standard library calls it.
+Entry = GroupEntry
+
+
 class RobotFileParser(RobotparserFile):
     """Reads and parses a robots.txt, and decides about URLs."""
 
@@ -121,7 +125,7 @@ class RobotFileParser(RobotparserFile):
         self.disallow_all = self.allow_all = False
         self.last_checked = 0
         #: The standard library no longer sets it.
-        self.default_entry: Entry | None = None
+        self.default_entry: GroupEntry | None = None
         self.set_url(url)
 
     def mtime(self) -> float:
@@ -210,7 +214,7 @@ class RobotFileParser(RobotparserFile):
         return list(self._robots.values(Directive.SITEMAP))
 
     @property
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[GroupEntry]:
         """The groups, in file order."""
         groups = self._robots.groups
         lines = self._robots.lines
@@ -222,14 +226,14 @@ class RobotFileParser(RobotparserFile):
         ]
 
     @property
-    def groups(self) -> dict[str, Entry]:
+    def groups(self) -> dict[str, GroupEntry]:
         """The groups by lower-case name; groups with the same name are merged."""
         of_name: dict[str, tuple[int, ...]] = {}
         entries = self.entries
         for number, entry in enumerate(entries):
             for agent in dict.fromkeys(map(str.lower, entry.useragents)):
                 of_name[agent] = (*of_name.get(agent, ()), number)
-        merged: dict[tuple[int, ...], Entry] = {}
+        merged: dict[tuple[int, ...], GroupEntry] = {}
         for numbers in of_name.values():
             if numbers not in merged:
                 merged[numbers] = reduce(_merge_entries, [entries[number] for number in numbers])
@@ -258,15 +262,17 @@ def _rate(values: Sequence[str]) -> RequestRate | None:
     return None
 
 
-def _entry(group: Group, lines: Sequence[Line]) -> Entry:
+def _entry(group: Group, lines: Sequence[Line]) -> GroupEntry:
     delays = [line.value for line in lines if line.directive is Directive.CRAWL_DELAY]
     rates = [line.value for line in lines if line.directive is Directive.REQUEST_RATE]
     rules = [RuleLine(rule.pattern, rule.allow or not rule.pattern) for rule in group.rules]
-    return Entry([agent for agent in group.agents if agent], rules, _delay(delays), _rate(rates))
+    return GroupEntry(
+        [agent for agent in group.agents if agent], rules, _delay(delays), _rate(rates)
+    )
 
 
-def _merge_entries(first: Entry, second: Entry) -> Entry:
-    return Entry(
+def _merge_entries(first: GroupEntry, second: GroupEntry) -> GroupEntry:
+    return GroupEntry(
         list(filter(frozenset(second.useragents).__contains__, first.useragents)),
         first.rulelines + second.rulelines,
         first.delay if second.delay is None else second.delay,

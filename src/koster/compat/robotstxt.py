@@ -35,7 +35,7 @@ from ..origins import PORTS
 from ..robots import parse as _parse
 from ._bodies import decode_body
 from ._http import ASCII, MAX_BYTES, bracket_ipv6
-from ._timed import Deadline, exchange, fetch, request_target
+from ._timed import RequestDeadline, exchange, fetch, request_target
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -289,7 +289,7 @@ def _request(
         OSError: there is no response within ``timeout`` seconds.
         http.client.HTTPException: the response is not valid HTTP.
     """
-    deadline = Deadline(timeout)
+    deadline = RequestDeadline(timeout)
     request_headers = {"User-Agent": user_agent}
     if open_connection is None:
         # Like the gem, do not verify certificates.

@@ -7,10 +7,10 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ._suite import AnyCase, Question
+    from ._suite import AnyCase, UrlDecision
 
 
-class Verdict(Enum):
+class CaseVerdict(Enum):
     """How a subject did on a case."""
 
     PASSED = "passed"
@@ -19,7 +19,7 @@ class Verdict(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class CaseResult:
     """How a subject did on a case.
 
     Attributes:
@@ -31,14 +31,14 @@ class Result:
     """
 
     case: AnyCase
-    verdict: Verdict
-    expected: tuple[Question, ...] = ()
-    got: tuple[Question, ...] | str = ()
+    verdict: CaseVerdict
+    expected: tuple[UrlDecision, ...] = ()
+    got: tuple[UrlDecision, ...] | str = ()
     seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class SuiteReport:
     """The results of a run.
 
     Attributes:
@@ -51,13 +51,13 @@ class Report:
     subject: str
     version: str
     dialects: tuple[str, ...]
-    results: tuple[Result, ...]
+    results: tuple[CaseResult, ...]
 
-    def count(self, verdict: Verdict) -> int:
+    def count(self, verdict: CaseVerdict) -> int:
         """Return the number of cases with a verdict."""
         return sum(each.verdict is verdict for each in self.results)
 
     @property
-    def failures(self) -> tuple[Result, ...]:
+    def failures(self) -> tuple[CaseResult, ...]:
         """The results that are failures."""
-        return tuple(each for each in self.results if each.verdict is Verdict.FAILED)
+        return tuple(each for each in self.results if each.verdict is CaseVerdict.FAILED)

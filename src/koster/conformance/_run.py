@@ -8,8 +8,8 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ._results import Report, Result, Verdict
-from ._servers import Sites
+from ._results import CaseResult, CaseVerdict, SuiteReport
+from ._servers import SuiteServers
 from ._subject import Subject, SubjectError
 from ._suite import DecisionCase, ServerCase
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Self
 
-    from ._suite import AnyCase, Question
+    from ._suite import AnyCase, UrlDecision
 
 #: How long an answer may take, in seconds, unless the budget of a case is longer.
 TIMEOUT = 10.0
@@ -30,8 +30,8 @@ def run(
     command: Sequence[str],
     *,
     timeout: float = TIMEOUT,
-    on_result: Callable[[Result], None] = lambda _: None,
-) -> Report:
+    on_result: Callable[[CaseResult], None] = lambda _: None,
+) -> SuiteReport:
     """Ask a subject about cases.
 
     A subject that hangs, ends or breaks the protocol fails the case, and is started again.
@@ -51,7 +51,7 @@ def run(
             results.append(runner.result(case))
             on_result(results[-1])
         about = runner.about
-        return Report(about.name, about.version, about.dialects, tuple(results))
+        return SuiteReport(about.name, about.version, about.dialects, tuple(results))
 
 
 class _Runner:
@@ -75,15 +75,17 @@ class _Runner:
             else:
                 self._subject.kill()
 
-    def result(self, case: AnyCase) -> Result:
+    def result(self, case: AnyCase) -> CaseResult:
         """Ask about a case."""
         if isinstance(case, DecisionCase) and case.dialect not in self.about.dialects:
-            return Result(case, Verdict.SKIPPED, got=f"does not read the dialect {case.dialect}")
+            return CaseResult(
+                case, CaseVerdict.SKIPPED, got=f"does not read the dialect {case.dialect}"
+            )
         if isinstance(case, ServerCase) and "fetch" not in self.about.commands:
-            return Result(case, Verdict.SKIPPED, got="does not fetch")
+            return CaseResult(case, CaseVerdict.SKIPPED, got="does not fetch")
         if self._unanswered >= _GIVE_UP:
             why = f"not asked: {_GIVE_UP} cases in a row had no answer"
-            return Result(case, Verdict.FAILED, _questions(case), why)
+            return CaseResult(case, CaseVerdict.FAILED, _questions(case), why)
         began = time.monotonic()
         try:
             found = self._asked(case)
@@ -91,7 +93,7 @@ class _Runner:
         except SubjectError as error:
             self._unanswered += 1
             self._discard()
-            found = Result(case, Verdict.FAILED, _questions(case), str(error))
+            found = CaseResult(case, CaseVerdict.FAILED, _questions(case), str(error))
         return replace(found, seconds=time.monotonic() - began)
 
     def _discard(self) -> None:
@@ -99,7 +101,7 @@ class _Runner:
             self._subject.kill()
             self._subject = None
 
-    def _asked(self, case: AnyCase) -> Result:
+    def _asked(self, case: AnyCase) -> CaseResult:
         """Return the result of a case.
 
         Raises:
@@ -114,12 +116,12 @@ class _Runner:
                 "urls": [each.url for each in case.questions],
             }
             return self._result(case, message, case.questions)
-        with Sites() as sites:
+        with SuiteServers() as sites:
             return self._at_sites(case, sites)
 
-    def _at_sites(self, case: ServerCase, sites: Sites) -> Result:
+    def _at_sites(self, case: ServerCase, sites: SuiteServers) -> CaseResult:
         """Return the first result that is not good, or the last one."""
-        result = Result(case, Verdict.PASSED)
+        result = CaseResult(case, CaseVerdict.PASSED)
         for step in case.steps:
             sites.change(step)
             questions = tuple(replace(each, url=sites.filled(each.url)) for each in step.questions)
@@ -131,13 +133,13 @@ class _Runner:
                 "urls": [each.url for each in questions],
             }
             result = self._result(case, message, questions)
-            if result.verdict is not Verdict.PASSED:
+            if result.verdict is not CaseVerdict.PASSED:
                 break
         return result
 
     def _result(
-        self, case: AnyCase, message: dict[str, Any], questions: tuple[Question, ...]
-    ) -> Result:
+        self, case: AnyCase, message: dict[str, Any], questions: tuple[UrlDecision, ...]
+    ) -> CaseResult:
         if self._subject is None:
             self._subject = Subject(self._command)
         number = next(self._numbers)
@@ -148,27 +150,27 @@ class _Runner:
         if answer.get("id") != number:
             raise SubjectError(f"an answer to question {answer.get('id')!r}, not {number}")
         if isinstance(answer.get("skipped"), str):
-            return Result(case, Verdict.SKIPPED, got=answer["skipped"])
+            return CaseResult(case, CaseVerdict.SKIPPED, got=answer["skipped"])
         if isinstance(answer.get("error"), str):
-            return Result(case, Verdict.FAILED, questions, f"error: {answer['error']}")
+            return CaseResult(case, CaseVerdict.FAILED, questions, f"error: {answer['error']}")
         wrong = _wrong(answer, questions)
         if wrong is not None:
-            return Result(case, Verdict.FAILED, *wrong)
+            return CaseResult(case, CaseVerdict.FAILED, *wrong)
         if case.budget is not None and seconds > case.budget:
             took = f"took {seconds:.1f} s; the budget is {case.budget:g} s"
-            return Result(case, Verdict.FAILED, questions, took)
-        return Result(case, Verdict.PASSED)
+            return CaseResult(case, CaseVerdict.FAILED, questions, took)
+        return CaseResult(case, CaseVerdict.PASSED)
 
 
-def _questions(case: AnyCase) -> tuple[Question, ...]:
+def _questions(case: AnyCase) -> tuple[UrlDecision, ...]:
     if isinstance(case, DecisionCase):
         return case.questions
     return tuple(each for step in case.steps for each in step.questions)
 
 
 def _wrong(
-    answer: dict[str, Any], questions: tuple[Question, ...]
-) -> tuple[tuple[Question, ...], tuple[Question, ...]] | None:
+    answer: dict[str, Any], questions: tuple[UrlDecision, ...]
+) -> tuple[tuple[UrlDecision, ...], tuple[UrlDecision, ...]] | None:
     """Return the questions that were answered wrongly, and the answers to them.
 
     Raises:

@@ -11,7 +11,7 @@ import threading
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from ._suite import Answer
+from ._suite import ServerResponse
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
     from ._suite import Step
 
-_MISSING = Answer(404)
+_MISSING = ServerResponse(404)
 #: How long a client may take to send its request, or to read the answer, in seconds.
 _TIMEOUT = 30.0
 _LONGEST_REQUEST = 64 * 1024
 _HOST = "127.0.0.1"
 
 
-class Sites:
+class SuiteServers:
     """Running servers; leaving the context ends them."""
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ class Sites:
 class _Page:
     """An answer that is ready to be sent."""
 
-    def __init__(self, answer: Answer, headers: dict[str, str]) -> None:
+    def __init__(self, answer: ServerResponse, headers: dict[str, str]) -> None:
         self.answer = answer
         self.body = answer.body
         self.headers = {"Content-Type": "text/plain; charset=utf-8", **headers}

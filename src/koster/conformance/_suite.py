@@ -27,7 +27,7 @@ class SuiteError(KosterError):
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class UrlDecision:
     """A URL, whether the crawler may fetch it, and the line that decides, if that is settled."""
 
     url: str
@@ -66,7 +66,7 @@ class DecisionCase(Case):
 
     dialect: str
     written: Mapping[str, Any]
-    questions: tuple[Question, ...]
+    questions: tuple[UrlDecision, ...]
 
     @property
     def robots(self) -> bytes:
@@ -75,7 +75,7 @@ class DecisionCase(Case):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ServerResponse:
     """What a server answers to a path.
 
     Attributes:
@@ -107,8 +107,8 @@ class Step:
     """
 
     hours: float
-    answers: Mapping[str, Mapping[str, Answer]]
-    questions: tuple[Question, ...]
+    answers: Mapping[str, Mapping[str, ServerResponse]]
+    questions: tuple[UrlDecision, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,8 +200,8 @@ def _decision_case(case: Any) -> DecisionCase:
     )
 
 
-def _questions(owner: Any) -> tuple[Question, ...]:
-    return tuple(Question(**each) for each in owner["questions"])
+def _questions(owner: Any) -> tuple[UrlDecision, ...]:
+    return tuple(UrlDecision(**each) for each in owner["questions"])
 
 
 def _server_case(case: Any) -> ServerCase:
@@ -216,9 +216,9 @@ def _step(step: Any) -> Step:
     return Step(step["hours"], answers, _questions(step))
 
 
-def _answer(answer: Any) -> Answer:
+def _answer(answer: Any) -> ServerResponse:
     known = {key: answer[key] for key in ("status", "headers", "etag", "fault") if key in answer}
-    return Answer(**known, written=answer.get("body", {}))
+    return ServerResponse(**known, written=answer.get("body", {}))
 
 
 def _bytes(written: Mapping[str, Any]) -> bytes:

@@ -22,11 +22,11 @@ from ._ignoring import ignored_codes
 from ._model import (
     SEARCH_CRAWLERS,
     Check,
+    CheckedFile,
     Edit,
     Family,
     Finding,
     Severity,
-    Subject,
 )
 from ._sitemaps import SitemapUrls, with_sitemaps
 from .settings import chosen
@@ -105,7 +105,7 @@ def lint(
         charset: The original charset, if ``body`` was converted to UTF-8.
     """
     template = template_of(body)
-    subject = Subject(
+    subject = CheckedFile(
         template.body if template else body,
         dialect,
         dialects=dialects,

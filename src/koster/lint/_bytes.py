@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..model import Line
-    from ._model import Subject
+    from ._model import CheckedFile
 
 #: Maximum number of characters fixed per line.
 _MAX_FIXES = 200
@@ -52,7 +52,7 @@ _COLONS = "：﹕ː∶꞉"
 _DASHES = "‐‑‒–—−﹣－"
 
 
-def html(subject: Subject) -> Iterator[Remark]:
+def html(subject: CheckedFile) -> Iterator[Remark]:
     """Find an HTML page instead of a robots.txt."""
     if is_page(subject.body):
         yield Remark(
@@ -62,7 +62,7 @@ def html(subject: Subject) -> Iterator[Remark]:
         )
 
 
-def page_in_parts(subject: Subject) -> Iterator[Remark]:
+def page_in_parts(subject: CheckedFile) -> Iterator[Remark]:
     """Find HTML tags in an otherwise normal file."""
     for line in subject.lines if b"<" in subject.body else ():
         if line.kind in (LineKind.MALFORMED, LineKind.UNKNOWN) and _TAG.match(line.text):
@@ -74,7 +74,7 @@ def page_in_parts(subject: Subject) -> Iterator[Remark]:
             )
 
 
-def template(subject: Subject) -> Iterator[Remark]:
+def template(subject: CheckedFile) -> Iterator[Remark]:
     """Find the tags of a template, once per file."""
     found = subject.template
     if found is None:
@@ -89,7 +89,7 @@ def template(subject: Subject) -> Iterator[Remark]:
     )
 
 
-def wide(subject: Subject) -> Iterator[Remark]:
+def wide(subject: CheckedFile) -> Iterator[Remark]:
     """Find UTF-16 and UTF-32."""
     declared = (subject.charset or "").upper()
     charset = declared if is_utf16_or_utf32(declared) else wide_charset(subject.body)
@@ -101,7 +101,7 @@ def wide(subject: Subject) -> Iterator[Remark]:
         )
 
 
-def binary(subject: Subject) -> Iterator[Remark]:
+def binary(subject: CheckedFile) -> Iterator[Remark]:
     """Find binary files."""
     if is_binary(subject.body) and not is_page(subject.body):
         yield Remark(
@@ -115,7 +115,7 @@ def binary(subject: Subject) -> Iterator[Remark]:
 KINDS = (html, wide, binary)
 
 
-def bom(subject: Subject) -> Iterator[Remark]:
+def bom(subject: CheckedFile) -> Iterator[Remark]:
     """Find a UTF-8 byte order mark."""
     bom = codecs.BOM_UTF8
     # The second of two is an invisible character, which is removed first: without the first one
@@ -130,7 +130,7 @@ def bom(subject: Subject) -> Iterator[Remark]:
         )
 
 
-def not_utf8(subject: Subject) -> Iterator[Remark]:
+def not_utf8(subject: CheckedFile) -> Iterator[Remark]:
     """Find lines with bytes that are not UTF-8, except comments."""
     lines = _non_ascii_lines(subject)
     if lines and subject.charset and not is_utf16_or_utf32(subject.charset):
@@ -149,12 +149,12 @@ def not_utf8(subject: Subject) -> Iterator[Remark]:
             )
 
 
-def _non_ascii_lines(subject: Subject) -> list[tuple[Line, str]]:
+def _non_ascii_lines(subject: CheckedFile) -> list[tuple[Line, str]]:
     """Return the lines with characters beyond ASCII outside comments, without their comments."""
     return subject.once("lines beyond ASCII", lambda: _find_non_ascii_lines(subject))
 
 
-def _find_non_ascii_lines(subject: Subject) -> list[tuple[Line, str]]:
+def _find_non_ascii_lines(subject: CheckedFile) -> list[tuple[Line, str]]:
     if subject.robots.body.isascii():
         return []
     found = []
@@ -166,7 +166,7 @@ def _find_non_ascii_lines(subject: Subject) -> list[tuple[Line, str]]:
     return found
 
 
-def invisible(subject: Subject) -> Iterator[Remark]:
+def invisible(subject: CheckedFile) -> Iterator[Remark]:
     """Find invisible characters and non-ASCII spaces outside comments."""
     for line, text in _non_ascii_lines(subject):
         start = line.number == 1 and text.startswith("\ufeff")
@@ -194,7 +194,7 @@ def invisible(subject: Subject) -> Iterator[Remark]:
             )
 
 
-def _without_comment(subject: Subject, line: Line) -> str:
+def _without_comment(subject: CheckedFile, line: Line) -> str:
     """Return a line without its comment; columns do not change."""
     at = subject.comment_start(line)
     return line.text if at < 0 else line.text[:at]
@@ -204,7 +204,7 @@ def _describe(character: str) -> str:
     return f"U+{ord(character):04X} {unicodedata.name(character, 'without a name')}"
 
 
-def look_alike(subject: Subject) -> Iterator[Remark]:
+def look_alike(subject: CheckedFile) -> Iterator[Remark]:
     """Find directives with characters that look like ASCII."""
     for line, text in _non_ascii_lines(subject):
         key, colon, _ = text.partition(":")
@@ -247,7 +247,7 @@ def _is_known_directive(key: str) -> bool:
     return parse(f"{key}: x").lines[0].directive is not None
 
 
-def controls(subject: Subject) -> Iterator[Remark]:
+def controls(subject: CheckedFile) -> Iterator[Remark]:
     """Find control characters, except in comments."""
     if not _CONTROL_BYTES.search(subject.body):
         return
@@ -277,7 +277,7 @@ def _last_lone_return(body: bytes) -> int:
     return at
 
 
-def lone_returns(subject: Subject) -> Iterator[Remark]:
+def lone_returns(subject: CheckedFile) -> Iterator[Remark]:
     """Find line endings that some tools do not support: CR."""
     body = subject.robots.body
     found = _LONE_RETURN.finditer(body)

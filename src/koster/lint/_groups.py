@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..model import Line
-    from ._model import Edit, GroupLines, Subject
+    from ._model import CheckedFile, Edit, GroupLines
 
 #: RFC 9309 §2.2.1.
 _PRODUCT_TOKEN = re.compile(r"[A-Za-z_-]+")
@@ -44,7 +44,7 @@ _MAX_SEPARATED = 200
 _MAX_AGENTS = 5_000
 
 
-def orphans(subject: Subject) -> Iterator[Remark]:
+def orphans(subject: CheckedFile) -> Iterator[Remark]:
     """Find rules before any group."""
     before, _ = subject.lines_by_group
     rules = [line for line in before if line.directive in RULES]
@@ -60,7 +60,7 @@ def orphans(subject: Subject) -> Iterator[Remark]:
         )
 
 
-def no_rules(subject: Subject) -> Iterator[Remark]:
+def no_rules(subject: CheckedFile) -> Iterator[Remark]:
     """Find groups without rules, if the rules for ``*`` would apply otherwise or nothing follows."""
     everybody = subject.robots.rules_for("*")
     has_star_rules = any(not rule.allow for rule in subject.rules_of(everybody))
@@ -102,13 +102,13 @@ def no_rules(subject: Subject) -> Iterator[Remark]:
             )
 
 
-def _has_rules(subject: Subject, name: str, has_rules_at: dict[int, bool]) -> bool:
+def _has_rules(subject: CheckedFile, name: str, has_rules_at: dict[int, bool]) -> bool:
     """Return whether the groups for a name have rules, or finding them takes too long."""
     rules = subject.analysis.rules_for(_agent_for_name(subject, name))
     return rules is None or any(map(has_rules_at.__getitem__, rules.group_lines))
 
 
-def _below(subject: Subject, group: GroupLines, line: str) -> Edit:
+def _below(subject: CheckedFile, group: GroupLines, line: str) -> Edit:
     last = max((*group.agents, *group.others), key=lambda each: each.number)
     return subject.insertion(last, line)
 
@@ -124,7 +124,7 @@ def _first_names(names: list[str]) -> str:
     return joined(names)
 
 
-def _agent_for_name(subject: Subject, name: str) -> str:
+def _agent_for_name(subject: CheckedFile, name: str) -> str:
     """Return an agent that a name applies to: Google's parser truncates names."""
     is_cut = subject.robots.dialect.names == Names.LETTERS
     return (letters_of(name) or name) if is_cut else name
@@ -144,12 +144,12 @@ class Merged(NamedTuple):
     rules: list[Line]
 
 
-def merged(subject: Subject) -> list[Merged]:
+def merged(subject: CheckedFile) -> list[Merged]:
     """Return the groups with a directive between User-agent lines, if their rules have an effect."""
     return subject.once("merged groups", lambda: list(_merged(subject)))
 
 
-def _merged(subject: Subject) -> Iterator[Merged]:
+def _merged(subject: CheckedFile) -> Iterator[Merged]:
     for group in subject.groups:
         last = group.agents[-1].number
         settings = [line for line in group.others if line.number < last]
@@ -174,7 +174,7 @@ def _merged(subject: Subject) -> Iterator[Merged]:
             yield Merged(agents, ends, second, _blocks_all(subject, agents[0], rules), rules)
 
 
-def _blocks_all(subject: Subject, agent: Line, rules: list[Line]) -> bool:
+def _blocks_all(subject: CheckedFile, agent: Line, rules: list[Line]) -> bool:
     """Return whether the rules of a group block the whole site for an agent."""
     if not any(rule.value.strip("/*") == "" for rule in rules):
         return False
@@ -184,7 +184,7 @@ def _blocks_all(subject: Subject, agent: Line, rules: list[Line]) -> bool:
     return found is not None and subject.extent(found).extent is Extent.ALL
 
 
-def glued(subject: Subject) -> Iterator[Remark]:
+def glued(subject: CheckedFile) -> Iterator[Remark]:
     """Find User-agent lines merged into one group despite a directive between them."""
     for each in merged(subject):
         if is_blocked_by_mistake(subject, each):
@@ -225,7 +225,7 @@ def up_to(each: Merged, agent: Line) -> Merged:
     return each._replace(settings=each.settings[: end + 1])
 
 
-def separation(subject: Subject, each: Merged, *rules: str) -> tuple[Edit, ...]:
+def separation(subject: CheckedFile, each: Merged, *rules: str) -> tuple[Edit, ...]:
     """Return the edits that give merged groups their own rules; none if there are very many."""
     if len(each.settings) > _MAX_SEPARATED:
         return ()
@@ -236,7 +236,7 @@ def _has_only_pace(each: Merged) -> bool:
     return all(line.directive in _PACE for line in each.settings)
 
 
-def is_blocked_by_mistake(subject: Subject, each: Merged) -> bool:
+def is_blocked_by_mistake(subject: CheckedFile, each: Merged) -> bool:
     """Return whether search engines are blocked because a group is merged with the next one."""
     engines = {"*", *map(str.lower, subject.crawlers)}
     return (
@@ -247,7 +247,7 @@ def is_blocked_by_mistake(subject: Subject, each: Merged) -> bool:
     )
 
 
-def glued_rule(subject: Subject) -> Iterator[Remark]:
+def glued_rule(subject: CheckedFile) -> Iterator[Remark]:
     """Find User-agent lines with a second directive."""
     for line in subject.lines_of(Directive.USER_AGENT):
         found = SECOND_DIRECTIVE.search(line.value)
@@ -264,7 +264,7 @@ def glued_rule(subject: Subject) -> Iterator[Remark]:
             )
 
 
-def repeated(subject: Subject) -> Iterator[Remark]:
+def repeated(subject: CheckedFile) -> Iterator[Remark]:
     """Find names of several groups."""
     first: dict[str, int] = {}
     reported = set()
@@ -281,7 +281,7 @@ def repeated(subject: Subject) -> Iterator[Remark]:
                 )
 
 
-def twice(subject: Subject) -> Iterator[Remark]:
+def twice(subject: CheckedFile) -> Iterator[Remark]:
     """Find duplicate names in a group."""
     for group in subject.groups:
         seen: dict[str, int] = {}
@@ -296,7 +296,7 @@ def twice(subject: Subject) -> Iterator[Remark]:
                 )
 
 
-def not_a_token(subject: Subject) -> Iterator[Remark]:
+def not_a_token(subject: CheckedFile) -> Iterator[Remark]:
     """Find names that match no crawler: headers, and names with wildcards."""
     for line in subject.lines_of(Directive.USER_AGENT):
         name = line.value
@@ -318,7 +318,7 @@ def not_a_token(subject: Subject) -> Iterator[Remark]:
             )
 
 
-def unusual_token(subject: Subject) -> Iterator[Remark]:
+def unusual_token(subject: CheckedFile) -> Iterator[Remark]:
     """Find names that RFC 9309 does not allow, but that may match a crawler."""
     known = known_crawlers()
     for line in subject.lines_of(Directive.USER_AGENT):
@@ -354,7 +354,7 @@ def _is_several(name: str) -> bool:
     return not is_one and bool(_LIST.fullmatch(name) or SECOND_DIRECTIVE.search(name))
 
 
-def nearly_a_crawler(subject: Subject) -> Iterator[Remark]:
+def nearly_a_crawler(subject: CheckedFile) -> Iterator[Remark]:
     """Find brands and misspelled names instead of those of known crawlers."""
     known = known_crawlers()
     names = {line.value.lower() for line in subject.lines_of(Directive.USER_AGENT)}
@@ -383,7 +383,7 @@ def nearly_a_crawler(subject: Subject) -> Iterator[Remark]:
                 )
 
 
-def several_names(subject: Subject) -> Iterator[Remark]:
+def several_names(subject: CheckedFile) -> Iterator[Remark]:
     """Find lists of names on one line."""
     for line in subject.lines_of(Directive.USER_AGENT):
         if not _EXTENDED_TOKEN.fullmatch(line.value) and _LIST.fullmatch(line.value):
@@ -396,7 +396,7 @@ def several_names(subject: Subject) -> Iterator[Remark]:
             )
 
 
-def no_name(subject: Subject) -> Iterator[Remark]:
+def no_name(subject: CheckedFile) -> Iterator[Remark]:
     """Find User-agent lines without a name."""
     for line in subject.lines_of(Directive.USER_AGENT):
         if not line.value:
@@ -407,7 +407,7 @@ def no_name(subject: Subject) -> Iterator[Remark]:
             )
 
 
-def versions(subject: Subject) -> Iterator[Remark]:
+def versions(subject: CheckedFile) -> Iterator[Remark]:
     """Find Robot-version lines that are ignored, or cause crawlers to skip a rule set.
 
     Only the Extended Standard has them, so its rule sets apply: a blank line ends one.
@@ -440,7 +440,7 @@ def versions(subject: Subject) -> Iterator[Remark]:
             yield from _version(subject, line, has_default and not is_default)
 
 
-def _version(subject: Subject, line: Line, has_default: bool) -> Iterator[Remark]:
+def _version(subject: CheckedFile, line: Line, has_default: bool) -> Iterator[Remark]:
     shown = truncate(line.value)
     fix = "Write Robot-version: 2.0"
     skipped = "crawlers that read Robot-version skip these rules"
@@ -461,7 +461,7 @@ def _version(subject: Subject, line: Line, has_default: bool) -> Iterator[Remark
         )
 
 
-def cut_by_google(subject: Subject) -> Iterator[Remark]:
+def cut_by_google(subject: CheckedFile) -> Iterator[Remark]:
     """Find names that Google's parser takes for those of Google's crawlers."""
     google = {each.token.lower(): each.token for each in crawlers_of("Google")}
     for line in subject.lines_of(Directive.USER_AGENT):
@@ -476,7 +476,7 @@ def cut_by_google(subject: Subject) -> Iterator[Remark]:
             )
 
 
-def no_groups(subject: Subject) -> Iterator[Remark]:
+def no_groups(subject: CheckedFile) -> Iterator[Remark]:
     """Find files without groups and rules."""
     if not subject.groups and not any(line.directive in RULES for line in subject.directive_lines):
         yield Remark(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..model import Line
-    from ._model import Subject
+    from ._model import CheckedFile
 
 _DIRECTIVES = {directive.spellings[0]: directive for directive in Directive}
 _NOT_LETTERS = re.compile(r"[^a-z]")
@@ -77,7 +77,7 @@ _IGNORED_BY = {
 _FRAGMENT = re.compile(r"#[!/\w.=&-]+")
 
 
-def no_colon(subject: Subject) -> Iterator[Remark]:
+def no_colon(subject: CheckedFile) -> Iterator[Remark]:
     """Find known directives followed by white space instead of a colon."""
     for line in subject.directive_lines:
         # As in most lines: the colon is directly behind the directive.
@@ -100,7 +100,7 @@ def _intended_value(line: Line) -> str:
     return "/" if is_all else line.value
 
 
-def malformed(subject: Subject) -> Iterator[Remark]:
+def malformed(subject: CheckedFile) -> Iterator[Remark]:
     """Find lines that are neither a directive nor a comment."""
     for line in subject.lines_by_kind[LineKind.MALFORMED]:
         if line.text.lstrip("\ufeff \t").startswith("<"):
@@ -131,7 +131,7 @@ def malformed(subject: Subject) -> Iterator[Remark]:
             )
 
 
-def misspelt(subject: Subject) -> Iterator[Remark]:
+def misspelt(subject: CheckedFile) -> Iterator[Remark]:
     """Find misspelt directives that Google and koster accept."""
     for line in subject.directive_lines:
         directive = line.directive
@@ -145,7 +145,7 @@ def misspelt(subject: Subject) -> Iterator[Remark]:
             )
 
 
-def typo(subject: Subject) -> Iterator[Remark]:
+def typo(subject: CheckedFile) -> Iterator[Remark]:
     """Find unknown directives that are probably typos, and URLs without a directive."""
     intended = _intended_directives(subject)
     for line in subject.unknown_lines:
@@ -171,7 +171,7 @@ def _is_sitemap_url(line: Line) -> bool:
     return line.key.lower() in ("http", "https") and "sitemap" in line.value.lower()
 
 
-def unknown(subject: Subject) -> Iterator[Remark]:
+def unknown(subject: CheckedFile) -> Iterator[Remark]:
     """Find other unknown directives, each once."""
     reported = set()
     intended = _intended_directives(subject)
@@ -191,7 +191,7 @@ def unknown(subject: Subject) -> Iterator[Remark]:
             )
 
 
-def ignored_by_all(subject: Subject) -> Iterator[Remark]:
+def ignored_by_all(subject: CheckedFile) -> Iterator[Remark]:
     """Find directives in groups that bind only crawlers which ignore them."""
     for line, ignoring, others in _ignored(subject):
         if ignoring and not others:
@@ -203,7 +203,7 @@ def ignored_by_all(subject: Subject) -> Iterator[Remark]:
             )
 
 
-def ignored_by_some(subject: Subject) -> Iterator[Remark]:
+def ignored_by_some(subject: CheckedFile) -> Iterator[Remark]:
     """Find directives in groups that bind crawlers which ignore them, among others."""
     for line, ignoring, others in _ignored(subject):
         if ignoring and others:
@@ -220,12 +220,12 @@ def _all(names: list[str]) -> str:
     return " and ".join(names) if len(names) <= 3 else f"{names[0]} and {len(names) - 1} others"
 
 
-def _ignored(subject: Subject) -> list[tuple[Line, list[str], bool]]:
+def _ignored(subject: CheckedFile) -> list[tuple[Line, list[str], bool]]:
     """Return what `_find_ignored` yields, computed once."""
     return subject.once("ignored directives", lambda: list(_find_ignored(subject)))
 
 
-def _find_ignored(subject: Subject) -> Iterator[tuple[Line, list[str], bool]]:
+def _find_ignored(subject: CheckedFile) -> Iterator[tuple[Line, list[str], bool]]:
     """Yield the directives in groups that some operators ignore.
 
     Each comes with the names in the group whose operators ignore it, and whether there are others.
@@ -255,7 +255,7 @@ def _find_ignored(subject: Subject) -> Iterator[tuple[Line, list[str], bool]]:
             yield line, *found[line.directive]
 
 
-def obsolete(subject: Subject) -> Iterator[Remark]:
+def obsolete(subject: CheckedFile) -> Iterator[Remark]:
     """Find directives that all crawlers ignore."""
     for key in subject.lines_by_key.keys() & _OBSOLETE.keys():
         name, suggestion = _OBSOLETE[key]
@@ -264,7 +264,7 @@ def obsolete(subject: Subject) -> Iterator[Remark]:
                 yield Remark(subject.key(line), f"No crawler obeys {name}", suggestion)
 
 
-def read_by_google(subject: Subject) -> Iterator[Remark]:
+def read_by_google(subject: CheckedFile) -> Iterator[Remark]:
     """Find unknown directives that only Google's parser reads, because it compares prefixes."""
     for number, directive in subject.read_only_by_google.items():
         line = subject.lines[number - 1]
@@ -282,7 +282,7 @@ def read_by_google(subject: Subject) -> Iterator[Remark]:
         )
 
 
-def _intended_directives(subject: Subject) -> dict[str, str]:
+def _intended_directives(subject: CheckedFile) -> dict[str, str]:
     """Return what the unknown directives of a file that are probably typos were meant to be."""
     return subject.once(
         "intended directives",
@@ -317,7 +317,7 @@ def _intended_directive(key: str) -> str | None:
     return str(_DIRECTIVES[matches[0]]) if matches else None
 
 
-def glued_comment(subject: Subject) -> Iterator[Remark]:
+def glued_comment(subject: CheckedFile) -> Iterator[Remark]:
     """Find comments without a space before them."""
     for line in subject.directive_lines:
         at = _glued_comment_start(subject, line)
@@ -334,7 +334,7 @@ def glued_comment(subject: Subject) -> Iterator[Remark]:
         )
 
 
-def fragment(subject: Subject) -> Iterator[Remark]:
+def fragment(subject: CheckedFile) -> Iterator[Remark]:
     """Find paths with a comment that looks like a fragment."""
     for line in subject.rules:
         at = _glued_comment_start(subject, line)
@@ -349,7 +349,7 @@ def fragment(subject: Subject) -> Iterator[Remark]:
             )
 
 
-def _glued_comment_start(subject: Subject, line: Line) -> int | None:
+def _glued_comment_start(subject: CheckedFile, line: Line) -> int | None:
     """Return the column of a comment without a space before it."""
     if line.comment is None or not line.value:
         return None
@@ -357,7 +357,7 @@ def _glued_comment_start(subject: Subject, line: Line) -> int | None:
     return at if at > 0 and not line.text[at - 1].isspace() else None
 
 
-def unknown_ignores(subject: Subject) -> Iterator[Remark]:
+def unknown_ignores(subject: CheckedFile) -> Iterator[Remark]:
     """Find unknown codes in comments that ignore findings."""
     for line in subject.lines if b"koster" in subject.body else ():
         for code, start in unknown_codes(line.text, subject.codes):

@@ -102,7 +102,7 @@ class Check:
     title: str
     why: str
     source: str
-    find: Callable[[Subject], Iterable[Remark]]
+    find: Callable[[CheckedFile], Iterable[Remark]]
 
     @property
     def family(self) -> Family:
@@ -183,7 +183,7 @@ _USUAL_PATTERN = re.compile(
 )
 
 
-class Subject:
+class CheckedFile:
     """A file to check, with results shared by several checks.
 
     ``dialects``: the dialects to compare with the file's own; ``crawlers``: the crawlers that

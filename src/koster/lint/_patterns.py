@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..model import Line
-    from ._model import Subject
+    from ._model import CheckedFile
 
 _HOST = re.compile(r"(?:https?:)?//[^/*$]+", re.IGNORECASE)
 _BARE_HOST = re.compile(
@@ -46,16 +46,16 @@ _MAX_CACHED = 10_000
 _MAX_REGEX_SEARCH = 200
 
 
-def _patterns(subject: Subject) -> Iterator[tuple[Line, str]]:
+def _patterns(subject: CheckedFile) -> Iterator[tuple[Line, str]]:
     for line in subject.unusual_rules:
         yield line, line.value
 
 
-def _has_wildcards(subject: Subject) -> bool:
+def _has_wildcards(subject: CheckedFile) -> bool:
     return subject.robots.dialect.reading.patterns == Patterns.WILDCARDS
 
 
-def host(subject: Subject) -> Iterator[Remark]:
+def host(subject: CheckedFile) -> Iterator[Remark]:
     """Find patterns with a host."""
     for line, pattern in _patterns(subject):
         match = _host(pattern)
@@ -79,7 +79,7 @@ def _host(pattern: str) -> str | None:
     return match[0] if match else None
 
 
-def no_slash(subject: Subject) -> Iterator[Remark]:
+def no_slash(subject: CheckedFile) -> Iterator[Remark]:
     """Find patterns that begin with neither a slash nor a star."""
     for line, pattern in _patterns(subject):
         if (
@@ -96,7 +96,7 @@ def no_slash(subject: Subject) -> Iterator[Remark]:
             )
 
 
-def _may_be_shell_pattern(subject: Subject, pattern: str) -> bool:
+def _may_be_shell_pattern(subject: CheckedFile, pattern: str) -> bool:
     """Return whether a shell pattern's first element may match a slash in the dialect."""
     return pattern[0] in "?[\\" and bool(subject.robots.dialect.versions)
 
@@ -112,7 +112,7 @@ def _is_html(pattern: str) -> bool:
     return pattern.startswith("<")
 
 
-def dollar(subject: Subject) -> Iterator[Remark]:
+def dollar(subject: CheckedFile) -> Iterator[Remark]:
     """Find dollar signs that seem to mean the end of a URL, but are not at the end of the path."""
     if not _has_wildcards(subject):
         return
@@ -127,7 +127,7 @@ def dollar(subject: Subject) -> Iterator[Remark]:
             )
 
 
-def stars(subject: Subject) -> Iterator[Remark]:
+def stars(subject: CheckedFile) -> Iterator[Remark]:
     """Find redundant stars: those without which no rule gets another precedence."""
     if not _has_wildcards(subject):
         return
@@ -187,7 +187,7 @@ def _without_stars(pattern: str) -> str:
     return shorter[: trailing.start()] if trailing else shorter
 
 
-def spaces(subject: Subject) -> Iterator[Remark]:
+def spaces(subject: CheckedFile) -> Iterator[Remark]:
     """Find spaces within patterns."""
     for line, pattern in _patterns(subject):
         glued = SECOND_DIRECTIVE.search(pattern)
@@ -209,7 +209,7 @@ def spaces(subject: Subject) -> Iterator[Remark]:
             )
 
 
-def _second_directive(subject: Subject, line: Line, glued: re.Match[str]) -> Remark:
+def _second_directive(subject: CheckedFile, line: Line, glued: re.Match[str]) -> Remark:
     """Return the remark on a second directive on a line."""
     at = subject.value_start(line) + glued.start()
     first, second = line.value[: glued.start()].rstrip(), line.value[glued.start() :].strip()
@@ -227,7 +227,7 @@ def _second_directive(subject: Subject, line: Line, glued: re.Match[str]) -> Rem
     return Remark(place, message, f"Write {second} on a line above this rule", proposal=(swapped,))
 
 
-def bad_escape(subject: Subject) -> Iterator[Remark]:
+def bad_escape(subject: CheckedFile) -> Iterator[Remark]:
     """Find invalid percent escapes."""
     for line, pattern in _patterns(subject):
         match = _BAD_ESCAPE.search(pattern)
@@ -241,7 +241,7 @@ def bad_escape(subject: Subject) -> Iterator[Remark]:
             )
 
 
-def regex(subject: Subject) -> Iterator[Remark]:
+def regex(subject: CheckedFile) -> Iterator[Remark]:
     """Find regular expressions."""
     for line, pattern in _patterns(subject):
         match = _REGEX.search(pattern[:_MAX_REGEX_SEARCH])
@@ -254,7 +254,7 @@ def regex(subject: Subject) -> Iterator[Remark]:
             )
 
 
-def query(subject: Subject) -> Iterator[Remark]:
+def query(subject: CheckedFile) -> Iterator[Remark]:
     """Find query parameters that match only as the first one."""
     if not _has_wildcards(subject):
         return

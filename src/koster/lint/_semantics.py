@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ..model import Decision, Line, Rule
     from ..robots import Rules
     from ._groups import Merged
-    from ._model import Edit, Subject
+    from ._model import CheckedFile, Edit
 
 #: All in a folder. Single files and families of them may be left out on purpose.
 _RESOURCE = re.compile(r"(?:\A|/)\*[^/]*\.(css|js)(?=[$*?]|\Z)", re.IGNORECASE)
@@ -63,7 +63,7 @@ _READERS = {GOOGLE: "Google"}
 _MAX_LISTED = 3
 
 
-def covered(subject: Subject) -> Iterator[Remark]:
+def covered(subject: CheckedFile) -> Iterator[Remark]:
     """Find rules that rules with the opposite verdict override."""
     for dead, name in subject.analysis.surely_dead:
         if dead.cause is Cause.COVERED and dead.twin is None and _is_opposed(dead):
@@ -87,7 +87,7 @@ def _format_rules(rules: tuple[Rule, ...]) -> str:
     return ", ".join(reported) + (f" and {count_noun(more, 'more rule')}" if more > 0 else "")
 
 
-def contradicted(subject: Subject) -> Iterator[Remark]:
+def contradicted(subject: CheckedFile) -> Iterator[Remark]:
     """Find paths that are allowed and disallowed."""
     for dead, _ in subject.analysis.surely_dead:
         if dead.twin is not None and dead.twin.allow != dead.rule.allow:
@@ -100,7 +100,7 @@ def contradicted(subject: Subject) -> Iterator[Remark]:
             )
 
 
-def repeated(subject: Subject) -> Iterator[Remark]:
+def repeated(subject: CheckedFile) -> Iterator[Remark]:
     """Find duplicate rules."""
     for dead, _ in subject.analysis.surely_dead:
         if dead.twin is not None and dead.twin.allow == dead.rule.allow:
@@ -118,7 +118,7 @@ def repeated(subject: Subject) -> Iterator[Remark]:
             )
 
 
-def redundant(subject: Subject) -> Iterator[Remark]:
+def redundant(subject: CheckedFile) -> Iterator[Remark]:
     """Find rules that other rules with the same verdict cover."""
     covering = {
         idle.rule.line: (idle.rule, idle.instead)
@@ -140,7 +140,7 @@ def redundant(subject: Subject) -> Iterator[Remark]:
         )
 
 
-def needless_allow(subject: Subject) -> Iterator[Remark]:
+def needless_allow(subject: CheckedFile) -> Iterator[Remark]:
     """Find Allow rules without a Disallow that they make an exception to."""
     for idle in subject.analysis.surely_idle:
         if (
@@ -158,14 +158,14 @@ def needless_allow(subject: Subject) -> Iterator[Remark]:
             )
 
 
-def no_path(subject: Subject) -> Iterator[Remark]:
+def no_path(subject: CheckedFile) -> Iterator[Remark]:
     """Find patterns that no path can match."""
     for dead, _ in subject.analysis.surely_dead:
         if dead.cause is Cause.NO_PATH and dead.rule.pattern.startswith(("/", "*")):
             yield Remark(subject.rule(dead.rule), "Rule has no effect: no URL can have this path")
 
 
-def robots_txt_rule(subject: Subject) -> Iterator[Remark]:
+def robots_txt_rule(subject: CheckedFile) -> Iterator[Remark]:
     """Find rules that match only /robots.txt."""
     for dead, _ in subject.analysis.surely_dead:
         if dead.cause is Cause.ROBOTS_TXT:
@@ -178,7 +178,7 @@ def robots_txt_rule(subject: Subject) -> Iterator[Remark]:
             )
 
 
-def all_blocked(subject: Subject) -> Iterator[Remark]:
+def all_blocked(subject: CheckedFile) -> Iterator[Remark]:
     """Find files that block the whole site for every search engine."""
     rule = _blocking_everybody(subject)
     mistake = _mistakes(subject).get("*")
@@ -198,7 +198,7 @@ def all_blocked(subject: Subject) -> Iterator[Remark]:
         )
 
 
-def _allows_home_page(subject: Subject) -> bool:
+def _allows_home_page(subject: CheckedFile) -> bool:
     return subject.robots.rules_for("*").allowed("/")
 
 
@@ -207,7 +207,7 @@ def _is_search_engine(name: str) -> bool:
     return crawler is not None and Purpose.SEARCH in crawler.purposes
 
 
-def allowlist(subject: Subject) -> Iterator[Remark]:
+def allowlist(subject: CheckedFile) -> Iterator[Remark]:
     """Find files that block the whole site except for named search engines."""
     rule = _blocking_everybody(subject)
     if rule is None or "*" in _mistakes(subject):
@@ -220,7 +220,7 @@ def allowlist(subject: Subject) -> Iterator[Remark]:
         )
 
 
-def _admitted(subject: Subject) -> list[str]:
+def _admitted(subject: CheckedFile) -> list[str]:
     """Return the names in the file whose crawlers are not blocked from the whole site."""
     open_groups: set[int] = set()
     for _, rules in subject.sets:
@@ -234,7 +234,7 @@ def _admitted(subject: Subject) -> list[str]:
     ]
 
 
-def _blocking_everybody(subject: Subject) -> Rule | None:
+def _blocking_everybody(subject: CheckedFile) -> Rule | None:
     """Return the rule that blocks the site, or all but single pages of it, for ``*``."""
     rules = subject.robots.rules_for("*")
     if not rules.group_lines:
@@ -250,7 +250,7 @@ def _blocking_everybody(subject: Subject) -> Rule | None:
     return None
 
 
-def _allows_only_pages(subject: Subject, rules: Rules) -> bool:
+def _allows_only_pages(subject: CheckedFile, rules: Rules) -> bool:
     allowed = [rule.pattern for rule in subject.rules_of(rules) if rule.allow]
     return all(each.endswith("$") and "*" not in each for each in allowed)
 
@@ -259,13 +259,13 @@ def _ignore_comment(code: str) -> str:
     return f"# koster: ignore[{code}]"
 
 
-def _ignore(subject: Subject, line: Line, code: str) -> Edit:
+def _ignore(subject: CheckedFile, line: Line, code: str) -> Edit:
     """Return the edit that adds a comment to a line, so that findings there are ignored."""
     end = len(line.text.rstrip())
     return subject.edit(line, end, 0, f"  {_ignore_comment(code)}")
 
 
-def star_rules_ignored(subject: Subject) -> Iterator[Remark]:
+def star_rules_ignored(subject: CheckedFile) -> Iterator[Remark]:
     """Find groups that do not repeat a Disallow of ``*``, once per group."""
     everybody = subject.robots.rules_for("*")
     star_rules = [rule for rule in subject.rules_of(everybody) if rule.pattern]
@@ -304,7 +304,7 @@ def _missing(star_lines: list[str], rules: list[Rule]) -> list[str]:
     return missing if are_few(missing) else []
 
 
-def _is_partly_blocked(subject: Subject, rules: Rules) -> bool:
+def _is_partly_blocked(subject: CheckedFile, rules: Rules) -> bool:
     return any(map(subject.blocks_a_part, rules.group_lines)) and rules.allowed("/")
 
 
@@ -314,7 +314,7 @@ def _quote(name: str) -> str:
     return name if re.fullmatch(r"[\w.-]+", name) else f'"{name}"'
 
 
-def search_blocked(subject: Subject) -> Iterator[Remark]:
+def search_blocked(subject: CheckedFile) -> Iterator[Remark]:
     """Find search crawlers that are blocked, while ``*`` is not."""
     if subject.extent(subject.robots.rules_for("*")).extent is Extent.ALL:
         return
@@ -336,7 +336,7 @@ def search_blocked(subject: Subject) -> Iterator[Remark]:
             )
 
 
-def _mistakes(subject: Subject) -> dict[str, Merged]:
+def _mistakes(subject: CheckedFile) -> dict[str, Merged]:
     """Return the groups that are blocked by mistake, by each of their names."""
     return {
         line.value.lower(): each
@@ -346,7 +346,7 @@ def _mistakes(subject: Subject) -> dict[str, Merged]:
     }
 
 
-def _blocked_by_mistake(subject: Subject, each: Merged, name: str, who_is: str) -> Remark:
+def _blocked_by_mistake(subject: CheckedFile, each: Merged, name: str, who_is: str) -> Remark:
     agent = next(line for line in each.agents if line.value.lower() == name.lower())
     part = up_to(each, agent)
     return Remark(
@@ -357,7 +357,7 @@ def _blocked_by_mistake(subject: Subject, each: Merged, name: str, who_is: str) 
     )
 
 
-def resources(subject: Subject) -> Iterator[Remark]:
+def resources(subject: CheckedFile) -> Iterator[Remark]:
     """Find style sheets and scripts that are blocked for search crawlers."""
     reported: set[int] = set()
     resource_count = 0
@@ -386,7 +386,7 @@ def resources(subject: Subject) -> Iterator[Remark]:
                 yield _blocked_resource(subject, by, name, url)
 
 
-def _blocked_resource(subject: Subject, rule: Rule, name: str, url: str) -> Remark:
+def _blocked_resource(subject: CheckedFile, rule: Rule, name: str, url: str) -> Remark:
     kind = "scripts" if ".js" in url else "style sheets"
     exceptions = _resource_exceptions(rule)
     return Remark(
@@ -431,7 +431,7 @@ def _resource_url(pattern: str) -> str | None:
     return None
 
 
-def dialects(subject: Subject) -> Iterator[Remark]:
+def dialects(subject: CheckedFile) -> Iterator[Remark]:
     """Find URLs that other dialects decide differently, once per rule.
 
     Google's dialect matters only to Google's crawlers.
@@ -463,7 +463,7 @@ def dialects(subject: Subject) -> Iterator[Remark]:
                 break
 
 
-def _google_sets(subject: Subject) -> list[tuple[str | tuple[str, ...], Rules]]:
+def _google_sets(subject: CheckedFile) -> list[tuple[str | tuple[str, ...], Rules]]:
     """Return Google's crawlers and their rules, once for the groups that apply to some of them."""
     found: dict[object, tuple[str | tuple[str, ...], Rules]] = {}
     google = crawlers_of("Google")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ..model import Rule
     from ..robots import RobotsTxt, Rules
-    from ._model import Check, Subject
+    from ._model import Check, CheckedFile
 
 #: The code of the check. It finds nothing until `with_sitemaps` gives it URLs.
 CODE = "M005"
@@ -115,7 +115,7 @@ class SitemapUrls:
                 "Shorten the file or the sitemap, then check again",
             )
 
-    def remarks(self, subject: Subject) -> Iterator[Remark]:
+    def remarks(self, subject: CheckedFile) -> Iterator[Remark]:
         """Yield a remark for each line of the file that blocks URLs."""
         by_rule: dict[Rule, list[tuple[_Crawlers, Blocked]]] = {}
         for crawlers in self._crawlers.values():
@@ -147,7 +147,7 @@ def _count_starred(rules: Rules) -> int:
     return sum(has_all or "*" in pattern for pattern in patterns)
 
 
-def no_sitemaps(_subject: Subject) -> Iterable[Remark]:
+def no_sitemaps(_subject: CheckedFile) -> Iterable[Remark]:
     """Find nothing: there are no sitemaps."""
     return ()
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from ..model import Line
-    from ._model import Edit, Subject
+    from ._model import CheckedFile, Edit
 
 #: The maximum number of parts of a value that are reported.
 _MAX_PARTS = 20
@@ -69,7 +69,7 @@ class ValueCheck:
     message: str
     suggestion: str
 
-    def __call__(self, subject: Subject) -> Iterator[Remark]:
+    def __call__(self, subject: CheckedFile) -> Iterator[Remark]:
         """Find the lines with an invalid value."""
         for line in subject.lines_of(self.directive):
             if not self.is_valid(line):
@@ -109,7 +109,7 @@ bad_clean_param = ValueCheck(
 )
 
 
-def bad_sitemap(subject: Subject) -> Iterator[Remark]:
+def bad_sitemap(subject: CheckedFile) -> Iterator[Remark]:
     """Find Sitemap lines without a URL, with an invalid one, or with several."""
     for line in subject.lines_of(Directive.SITEMAP):
         if not line.value:
@@ -141,7 +141,7 @@ def bad_sitemap(subject: Subject) -> Iterator[Remark]:
                 )
 
 
-def _joined(subject: Subject, line: Line) -> tuple[Edit, ...]:
+def _joined(subject: CheckedFile, line: Line) -> tuple[Edit, ...]:
     """Return the edits that move the text of the next line to the end of a line."""
     following = subject.lines[line.number]
     end = len(line.text.rstrip())
@@ -161,7 +161,7 @@ def _is_url(text: str) -> bool:
         return False
 
 
-def sitemap_twice(subject: Subject) -> Iterator[Remark]:
+def sitemap_twice(subject: CheckedFile) -> Iterator[Remark]:
     """Find duplicate Sitemap lines."""
     seen: dict[str, int] = {}
     for line in subject.lines_of(Directive.SITEMAP):
@@ -174,7 +174,7 @@ def sitemap_twice(subject: Subject) -> Iterator[Remark]:
             )
 
 
-def sitemap_blocked(subject: Subject) -> Iterator[Remark]:
+def sitemap_blocked(subject: CheckedFile) -> Iterator[Remark]:
     """Find sitemaps that are blocked."""
     rules, google = (subject.robots.rules_for(name) for name in ("*", "Googlebot"))
     may_decide = subject.analysis.may_decide
@@ -196,7 +196,7 @@ def sitemap_blocked(subject: Subject) -> Iterator[Remark]:
                 )
 
 
-def long_delay(subject: Subject) -> Iterator[Remark]:
+def long_delay(subject: CheckedFile) -> Iterator[Remark]:
     """Find delays that are too long for crawling a site."""
     for line in subject.lines_of(Directive.CRAWL_DELAY):
         seconds = delay(_bytes(line))
@@ -208,7 +208,7 @@ def long_delay(subject: Subject) -> Iterator[Remark]:
             )
 
 
-def several_delays(subject: Subject) -> Iterator[Remark]:
+def several_delays(subject: CheckedFile) -> Iterator[Remark]:
     """Find groups with several delays."""
     for group in subject.groups:
         lines = [line for line in group.others if line.directive is Directive.CRAWL_DELAY]
@@ -221,7 +221,7 @@ def several_delays(subject: Subject) -> Iterator[Remark]:
             )
 
 
-def bad_rate(subject: Subject) -> Iterator[Remark]:
+def bad_rate(subject: CheckedFile) -> Iterator[Remark]:
     """Find invalid rates, and rates with an invalid window."""
     for line in subject.lines_of(Directive.REQUEST_RATE):
         raw = _bytes(line)
@@ -237,7 +237,7 @@ def bad_rate(subject: Subject) -> Iterator[Remark]:
             )
 
 
-def bad_signal(subject: Subject) -> Iterator[Remark]:
+def bad_signal(subject: CheckedFile) -> Iterator[Remark]:
     """Find Content-Signal lines with unknown keys or values."""
     for line in subject.lines_of(Directive.CONTENT_SIGNAL):
         yield from _first_of(subject, line, _wrong_signals(line.value))
@@ -265,13 +265,15 @@ def _wrong_signals(signals: str) -> Iterator[tuple[str, str]]:
             )
 
 
-def _first_of(subject: Subject, line: Line, wrong: Iterable[tuple[str, str]]) -> Iterator[Remark]:
+def _first_of(
+    subject: CheckedFile, line: Line, wrong: Iterable[tuple[str, str]]
+) -> Iterator[Remark]:
     """Yield remarks about the first parts of a line's value that are wrong."""
     for message, suggestion in itertools.islice(wrong, _MAX_PARTS):
         yield Remark(subject.value(line), message, suggestion)
 
 
-def bad_usage(subject: Subject) -> Iterator[Remark]:
+def bad_usage(subject: CheckedFile) -> Iterator[Remark]:
     """Find Content-Usage lines that are invalid, or have unknown keys or values."""
     for line in subject.lines_of(Directive.CONTENT_USAGE):
         yield from _first_of(subject, line, _wrong_usages(line))
@@ -300,7 +302,7 @@ def _wrong_usages(line: Line) -> Iterator[tuple[str, str]]:
             yield f'Invalid value "{truncate(each.value)}" of {each.key}', "Write y or n"
 
 
-def contradicting(subject: Subject) -> Iterator[Remark]:
+def contradicting(subject: CheckedFile) -> Iterator[Remark]:
     """Find contradicting preferences in a group."""
     before, groups = subject.lines_by_group
     for lines in (before, *(group.others for group in groups)):
@@ -322,7 +324,7 @@ def _contradictions(line: Line, seen: dict[str, tuple[str, int]]) -> Iterator[tu
             )
 
 
-def too_long(subject: Subject) -> Iterator[Remark]:
+def too_long(subject: CheckedFile) -> Iterator[Remark]:
     """Find files beyond the size that crawlers must read."""
     size = len(subject.body)
     if subject.is_cut or size > _charsets.MAX_BYTES:
@@ -339,7 +341,7 @@ def too_long(subject: Subject) -> Iterator[Remark]:
         )
 
 
-def beyond_koster(subject: Subject) -> Iterator[Remark]:
+def beyond_koster(subject: CheckedFile) -> Iterator[Remark]:
     """Find files beyond the size that koster parses."""
     if len(subject.body) > _document.MAX_PARSED_BYTES:
         yield Remark(
@@ -349,7 +351,7 @@ def beyond_koster(subject: Subject) -> Iterator[Remark]:
         )
 
 
-def partly_checked(subject: Subject) -> Iterator[Remark]:
+def partly_checked(subject: CheckedFile) -> Iterator[Remark]:
     """Find files of which the checks before this one left out something."""
     if not subject.analysis.is_complete:
         yield Remark(
@@ -359,7 +361,7 @@ def partly_checked(subject: Subject) -> Iterator[Remark]:
         )
 
 
-def long_line(subject: Subject) -> Iterator[Remark]:
+def long_line(subject: CheckedFile) -> Iterator[Remark]:
     """Find lines beyond the length that Google reads."""
     for line in subject.lines:
         if len(line.text) > BUFFER_BYTES and line.kind is not LineKind.COMMENT:

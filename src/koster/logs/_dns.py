@@ -32,7 +32,7 @@ _NO_NAME = {socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)}
 _NOT_FOUND = {1, 4}
 
 
-class Check(enum.Enum):
+class DnsCheck(enum.Enum):
     """The result of a check."""
 
     PASSED = "passed"
@@ -87,15 +87,15 @@ class ReverseDns:
             for address, names in zip(new, pool.map(self._confirmed, new[:free]), strict=False):
                 self._names[address] = names
 
-    def check(self, address: str, domains: Sequence[str]) -> Check:
+    def check(self, address: str, domains: Sequence[str]) -> DnsCheck:
         """Return whether an address belongs to one of some domains."""
         names = self._names.get(address)
         if names is None:
-            return Check.UNKNOWN
+            return DnsCheck.UNKNOWN
         is_own = any(
             name == domain or name.endswith(f".{domain}") for name in names for domain in domains
         )
-        return Check.PASSED if is_own else Check.FAILED
+        return DnsCheck.PASSED if is_own else DnsCheck.FAILED
 
     def _confirmed(self, address: str) -> tuple[str, ...] | None:
         """Return the names of an address that lead back to it; None if a lookup failed."""

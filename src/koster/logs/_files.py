@@ -74,7 +74,7 @@ class LogFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadOptions:
     """How to read files.
 
     Attributes:
@@ -93,7 +93,7 @@ class Reading:
 
 
 def find_files(
-    paths: Iterable[str], reading: Reading
+    paths: Iterable[str], reading: ReadOptions
 ) -> tuple[list[LogFile], list[str], list[str]]:
     """Return log files in the order of their first line, errors, and notices.
 
@@ -133,7 +133,7 @@ def _in_folder(path: str) -> list[str]:
     ]
 
 
-def _open_head(path: str, reading: Reading) -> LogFile:
+def _open_head(path: str, reading: ReadOptions) -> LogFile:
     """Return a file with its format and its first moment; standard input is not read.
 
     Raises:
@@ -181,7 +181,7 @@ def _kind_of_table(path: str) -> str | None:
         return kind_of(path, read(file, 4, path))
 
 
-def _format_of(head: bytes, path: str, reading: Reading) -> Format:
+def _format_of(head: bytes, path: str, reading: ReadOptions) -> Format:
     if reading.format is not None:
         return _with_columns(reading.format, reading.columns)
     if reading.columns and head.lstrip().startswith(b"{"):
@@ -243,10 +243,10 @@ class _Stream:
         return found
 
 
-class Reader:
+class LogReader:
     """Reads files at the same time as far as they overlap in time."""
 
-    def __init__(self, files: list[LogFile], reading: Reading) -> None:
+    def __init__(self, files: list[LogFile], reading: ReadOptions) -> None:
         self._files = files
         self._reading = reading
         self.first, self.last = NEVER, NEVER

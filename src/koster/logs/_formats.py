@@ -14,7 +14,7 @@ from .._wording import count_noun
 from ..bulk._arrow import pa, pc
 from ..bulk._columns import to_text, unchunked
 from ._blocks import lines_of
-from ._patterns import FormatError, Pattern, check_fields, from_apache, from_nginx, from_w3c
+from ._patterns import FormatError, LinePattern, check_fields, from_apache, from_nginx, from_w3c
 from ._times import query
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _FIELDS = re.compile(rb"^#Fields:(.*)$", re.MULTILINE)
 class TextFormat:
     """Lines that an expression matches."""
 
-    pattern: Pattern
+    pattern: LinePattern
 
     @property
     def fields(self) -> Collection[str]:
@@ -109,7 +109,7 @@ class JsonFormat:
 
 #: Matches no line.
 _NOTHING = TextFormat(
-    Pattern(r"x^(?P<time>)(?P<url>)(?P<agent>)", ("time", "url", "agent"), comment="#")
+    LinePattern(r"x^(?P<time>)(?P<url>)(?P<agent>)", ("time", "url", "agent"), comment="#")
 )
 
 

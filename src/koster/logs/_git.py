@@ -35,7 +35,7 @@ from ..errors import UnreadableError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["Change", "history"]
+__all__ = ["Revision", "history"]
 
 #: The limits of a history: seconds for all of git, versions, and bytes of a version and of all.
 _SECONDS = 60
@@ -94,7 +94,7 @@ _OTHERS = {b"120000": "a symbolic link", b"160000": "a submodule"}
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Revision:
     """A change of a file: the commit, its time in seconds since 1970, and the content or None."""
 
     commit: str
@@ -205,7 +205,7 @@ def _environment() -> dict[str, str]:
     }
 
 
-def history(path: str) -> list[Change]:
+def history(path: str) -> list[Revision]:
     """Return the changes of a file on the current branch, the first one first.
 
     Raises:
@@ -295,7 +295,7 @@ def _object(mode: bytes, name: str, commit: str, path: str) -> str | None:
 
 def _with_bodies(
     git: _Git, changes: list[tuple[str, int, str | None]], path: str
-) -> Iterator[Change]:
+) -> Iterator[Revision]:
     """Yield changes with the content, the first one first; equal contents are one object.
 
     Raises:
@@ -315,7 +315,7 @@ def _with_bodies(
         start += len(header) + size + 1
         bodies[name] = bytes(out[start - size - 1 : start - 1])
     for commit, seconds, found in reversed(changes):
-        yield Change(commit, seconds, bodies[found])
+        yield Revision(commit, seconds, bodies[found])
 
 
 def _sizes(git: _Git, commits: dict[str, str], path: str) -> dict[str, int]:

@@ -11,7 +11,7 @@ from .._moments import EPOCH, later
 from ..bulk._arrow import np
 from ..bulk._fetches import NEVER
 from ..crawlers import Obeys, known
-from ._dns import Check, ReverseDns
+from ._dns import DnsCheck, ReverseDns
 from ._ranges import Published, bundled_data
 from ._signatures import Signed, is_signed
 
@@ -211,9 +211,9 @@ class Identities:
         dns.look_up(texts[codes[row]] for row in rows)
         for row in rows:
             check = dns.check(texts[codes[row]], self._domains[self.names[numbers[row]].lower()])
-            if check is Check.PASSED:
+            if check is DnsCheck.PASSED:
                 found[row] = VERIFIED
-            elif check is Check.FAILED:
+            elif check is DnsCheck.FAILED:
                 found[row] = IMPOSTOR
             else:
                 # The ranges do not have it, but the operator may prove it by DNS.

@@ -30,7 +30,7 @@ class FormatError(KosterError, ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Pattern:
+class LinePattern:
     """How to read the lines of a format.
 
     Attributes:
@@ -102,7 +102,7 @@ _W3C = {
 }  # fmt: skip
 
 
-def from_apache(text: str) -> Pattern:
+def from_apache(text: str) -> LinePattern:
     r"""Return the pattern of an Apache LogFormat.
 
     Raises:
@@ -173,7 +173,7 @@ def _apache_field(name: Any) -> str:
     return _HEADERS.get(argument.lower(), "") if kind == "header" else kind
 
 
-def from_nginx(text: str, variables: Mapping[str, str] = VARIABLES) -> Pattern:
+def from_nginx(text: str, variables: Mapping[str, str] = VARIABLES) -> LinePattern:
     r"""Return the pattern of an nginx log_format.
 
     Raises:
@@ -214,7 +214,7 @@ def from_nginx(text: str, variables: Mapping[str, str] = VARIABLES) -> Pattern:
     return _pattern(regex, names)
 
 
-def from_w3c(names: Sequence[str]) -> Pattern:
+def from_w3c(names: Sequence[str]) -> LinePattern:
     """Return the pattern of a W3C extended log from the names of its fields.
 
     Raises:
@@ -265,7 +265,7 @@ def _bare(text: str) -> str:
     return text[1:-1] if text.startswith('"') and text.endswith('\\""') else text
 
 
-def _pattern(regex: str, names: list[str], time: str = "") -> Pattern:
+def _pattern(regex: str, names: list[str], time: str = "") -> LinePattern:
     """Return a pattern; the first group of each field is used."""
     used: list[str] = []
     numbers = iter(names)
@@ -281,4 +281,4 @@ def _pattern(regex: str, names: list[str], time: str = "") -> Pattern:
     check_fields(used)
     # Some servers append fields; the last one must not have spaces then.
     more = "" if regex.endswith((f"{_ANY})", f"{_TEXT})", f"{_TEXT}))")) else r"(?:[ \t].*)?"
-    return Pattern(rf"^{regex}{more}[\r\n]*$", tuple(used), time)
+    return LinePattern(rf"^{regex}{more}[\r\n]*$", tuple(used), time)

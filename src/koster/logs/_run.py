@@ -15,12 +15,12 @@ from ..bulk.judging import GRACE, VERDICTS, Judge, Verdict, to_column
 from ..dialects import RFC9309
 from ..errors import KosterError
 from ._dns import ReverseDns, skipped_notice
-from ._files import Reader, Reading, find_files
+from ._files import LogReader, ReadOptions, find_files
 from ._formats import format_of
 from ._identity import MAX_NAMES, STATUSES, Identities
 from ._pace import Paces
 from ._requests import as_targets
-from ._summary import Addresses, Report, Summary, moment
+from ._summary import Addresses, LogSummary, Report, moment
 from ._versions import GIT, Versions
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class Analysis:
                 )
         self._judge = Judge(versions.table(), options.grace, options.dialect)
         self.addresses = Addresses(are_shown=options.are_addresses_shown)
-        self.summary = Summary(self.addresses)
+        self.summary = LogSummary(self.addresses)
         self._paces = self._new_paces()
         self._operators = pa.array(
             [self._operator(name) for name in self.identities.names], pa.string()
@@ -205,7 +205,7 @@ class Analysis:
         )
 
     def report(
-        self, reader: Reader, files: list[LogFile], errors: list[str], notices: list[str]
+        self, reader: LogReader, files: list[LogFile], errors: list[str], notices: list[str]
     ) -> Report:
         """Return what was found."""
         first, last = reader.first, reader.last
@@ -324,12 +324,12 @@ def analyze(
     options = options or Options()
     analysis = Analysis(versions, options)
     form = None if options.format is None else format_of(options.format)
-    reading = Reading(
+    reading = ReadOptions(
         analysis.identities, form, options.columns, options.jobs or os.cpu_count() or 1,
         options.progress,
     )  # fmt: skip
     files, errors, notices = find_files(paths, reading)
-    reader = Reader(files, reading)
+    reader = LogReader(files, reading)
     for batch in reader.batches():
         requests, judgement = analysis.add(batch)
         if on_events is not None and len(requests):

@@ -231,7 +231,7 @@ class _Row:
     series: dict[int, list[int]] = field(default_factory=dict)
 
 
-class Summary:
+class LogSummary:
     """Adds up judged requests; memory is bounded by crawlers, rules and time, not by requests."""
 
     def __init__(self, addresses: Addresses) -> None:

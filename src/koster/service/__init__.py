@@ -40,12 +40,12 @@ except ModuleNotFoundError as error:
 
 from ._app import Service, create_app
 from ._server import CannotListenError, listener_address, open_listener, serve
-from ._settings import Settings
+from ._settings import ServiceSettings
 
 __all__ = [
     "CannotListenError",
     "Service",
-    "Settings",
+    "ServiceSettings",
     "create_app",
     "listener_address",
     "open_listener",

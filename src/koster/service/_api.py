@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from .._worker.files import File, UnreadOutcome
-    from ._gate import State
+    from ._gate import ServiceState
     from ._metrics import Metrics
-    from ._settings import Settings
+    from ._settings import ServiceSettings
     from ._sites import Sites
     from ._work import Workers
 
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 class Api:
     """The handlers of requests. A method's docstring describes its route in the OpenAPI document."""
 
-    settings: Settings
-    state: State
+    settings: ServiceSettings
+    state: ServiceState
     sites: Sites
     workers: Workers
     metrics: Metrics

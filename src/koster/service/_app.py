@@ -15,9 +15,9 @@ from starlette.staticfiles import StaticFiles
 
 from .._version import VERSION
 from . import _api, _metrics, _problems
-from ._gate import Gate, State
+from ._gate import Gate, ServiceState
 from ._limits import RateLimit
-from ._settings import Settings
+from ._settings import ServiceSettings
 from ._sites import Sites
 from ._work import Workers
 
@@ -67,12 +67,12 @@ _PROBLEM_SCHEMA = {
 }
 
 
-def create_app(settings: Settings | None = None) -> Service:
+def create_app(settings: ServiceSettings | None = None) -> Service:
     """Return the service as an ASGI application, for a server such as uvicorn.
 
     >>> app = create_app(Settings(max_questions=100))
     """
-    return Service(settings or Settings())
+    return Service(settings or ServiceSettings())
 
 
 class Service(Gate):
@@ -80,9 +80,9 @@ class Service(Gate):
 
     _schema: ClassVar[dict[str, Any] | None] = None
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: ServiceSettings) -> None:
         self.settings = settings
-        self.state = State()
+        self.state = ServiceState()
         self.metrics = metrics = _metrics.Metrics()
         limit = RateLimit(settings.rate, time.monotonic)
         sites = Sites(settings, limit, metrics)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ._metrics import Metrics
     from ._problems import Problem
     from ._protocol import Protocol
-    from ._settings import Settings
+    from ._settings import ServiceSettings
 
 #: Connections beyond the limit, for monitoring endpoints only.
 _SPARE_CONNECTIONS = 16
@@ -262,7 +262,7 @@ def _reject(connection: socket.socket, problem: Problem) -> None:
     connection.close()
 
 
-def allowed_connections(requested: int, settings: Settings) -> int:
+def allowed_connections(requested: int, settings: ServiceSettings) -> int:
     """Return the maximum number of connections for the process's file descriptors.
 
     Raises the soft limit of descriptors if possible.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from ._limits import RateLimit
     from ._metrics import Metrics
-    from ._settings import Settings
+    from ._settings import ServiceSettings
 
     Message: TypeAlias = MutableMapping[str, Any]
     Receive: TypeAlias = Callable[[], Awaitable[Message]]
@@ -79,12 +79,12 @@ _MAX_DRAINED = 32 << 20
 _DRAIN_SECONDS = 5.0
 
 
-def max_response(settings: Settings) -> int:
+def max_response(settings: ServiceSettings) -> int:
     """Return the maximum bytes of an answer."""
     return max(settings.max_body, _MAX_RESPONSE)
 
 
-class State:
+class ServiceState:
     """Whether the service is stopping."""
 
     def __init__(self) -> None:
@@ -99,7 +99,12 @@ class Gate:
     """
 
     def __init__(
-        self, app: App, settings: Settings, limit: RateLimit, metrics: Metrics, state: State
+        self,
+        app: App,
+        settings: ServiceSettings,
+        limit: RateLimit,
+        metrics: Metrics,
+        state: ServiceState,
     ) -> None:
         self._app = app
         self._max_body = settings.max_body
@@ -201,7 +206,7 @@ class Gate:
 class _Response:
     """A response being sent: adds headers, and limits its size."""
 
-    def __init__(self, path: str, send: Send, max_bytes: int, state: State) -> None:
+    def __init__(self, path: str, send: Send, max_bytes: int, state: ServiceState) -> None:
         self.request = os.urandom(8).hex()
         self.status = 0
         self.sent = 0

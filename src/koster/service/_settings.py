@@ -17,7 +17,7 @@ def _spare_cores() -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class ServiceSettings:
     """The settings of a service: limits, fetching and cache.
 
     Attributes:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ..freshness import Entry
     from ._limits import RateLimit
     from ._metrics import Metrics
-    from ._settings import Settings
+    from ._settings import ServiceSettings
 
 #: The number of requests that one with a fetch counts as.
 COST = 10
@@ -68,7 +68,7 @@ class Sites:
         ValueError: the User-Agent, a network or the proxy in the settings is invalid.
     """
 
-    def __init__(self, settings: Settings, limit: RateLimit, metrics: Metrics) -> None:
+    def __init__(self, settings: ServiceSettings, limit: RateLimit, metrics: Metrics) -> None:
         validate_user_agent(settings.user_agent)
         if settings.fetch_proxy is not None:
             parse_proxy(settings.fetch_proxy)

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
     from fastapi import Request
 
-    from ._gate import State
+    from ._gate import ServiceState
     from ._metrics import Metrics
-    from ._settings import Settings
+    from ._settings import ServiceSettings
 
 T = TypeVar("T")
 
@@ -86,7 +86,7 @@ class _Job:
 class Workers:
     """The worker processes, started on demand."""
 
-    def __init__(self, settings: Settings, metrics: Metrics, state: State) -> None:
+    def __init__(self, settings: ServiceSettings, metrics: Metrics, state: ServiceState) -> None:
         self._timeout = settings.work_timeout
         self._max_response = max_response(settings)
         self._time = WorkTime(settings.work_per_minute, time.monotonic)

@@ -50,7 +50,7 @@ def audit(
     has_all: bool,
     dialect: Dialect,
     form: str,
-    settings: fetch_options.Settings,
+    settings: fetch_options.FetchOptions,
 ) -> None:
     """Show which crawlers are allowed and which are blocked, by purpose.
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from ..._reports import screen
-from ..._reports.answers import Question, Reading, Tally, answers, reading_of
-from ..._reports.check import Answers
+from ..._reports.answers import FileQuestions, FileReading, Tally, answers, reading_of
+from ..._reports.check import CheckResults
 from ..._reports.plain import printable
 from ..._reports.registry import render
 from ...dialects import RFC9309, Dialect
@@ -86,7 +86,7 @@ _IS_SITE = re.compile(r"[^/]*//[^/?#]*(/|/robots\.txt)?\Z")
     panel=RULES,
     help="Also show visit times and pace at a UTC time: now, 09:30 or 2026-11-21T09:30.",
 )
-@format_option(Answers, "Format")
+@format_option(CheckResults, "Format")
 @fetch_options.fetching_options
 @stoppable
 def check(
@@ -98,7 +98,7 @@ def check(
     dialects: tuple[tuple[Dialect, ...], ...],
     moment: datetime | None,
     form: str,
-    settings: fetch_options.Settings,
+    settings: fetch_options.FetchOptions,
 ) -> None:
     """Check whether crawlers may fetch URLs, and which line of robots.txt decides.
 
@@ -123,14 +123,14 @@ def check(
         known = asked.questions
         if asked.unfinished:
             if questions or form != "text":
-                render(Answers(Tally(answers(questions)), questions, moment), form)
+                render(CheckResults(Tally(answers(questions)), questions, moment), form)
             stop(len(questions), len(questions) + asked.unfinished, "site")
     warn_of_ignoring(agents, (each.robots for file in questions for each in file.readings))
     if sitemaps:
         from .. import sitemap_answers
 
         ask = functools.partial(_ask, chosen, settings, agents)
-        sites = None if known is None else sitemap_answers.Sites(known, ask)
+        sites = None if known is None else sitemap_answers.KnownSites(known, ask)
         done = sitemap_answers.answer(sitemaps, questions, sites, settings, moment, form)
         is_blocked, all_read = done.is_blocked, all_read and done.is_complete
     else:
@@ -143,11 +143,11 @@ def check(
     sys.exit(1 if is_blocked else 0)
 
 
-def _print_answers(questions: list[Question], moment: datetime | None, form: str) -> bool:
+def _print_answers(questions: list[FileQuestions], moment: datetime | None, form: str) -> bool:
     """Print the answers; return whether a crawler may not fetch some URL."""
     tally = Tally(answers(questions))
     try:
-        render(Answers(tally, questions, moment), form)
+        render(CheckResults(tally, questions, moment), form)
     except KeyboardInterrupt:
         total = sum(len(x.readings) * len(x.agents) * len(x.urls) for x in questions)
         stop(tally.allowed + tally.blocked, total, "answer")
@@ -178,10 +178,10 @@ def _warn_without_scheme(urls: tuple[str, ...]) -> None:
 def _questions_for_files(
     paths: tuple[str, ...],
     dialects: tuple[Dialect, ...],
-    settings: fetch_options.Settings,
+    settings: fetch_options.FetchOptions,
     agents: tuple[str, ...],
     urls: tuple[str, ...],
-) -> tuple[list[Question], bool]:
+) -> tuple[list[FileQuestions], bool]:
     """Return a question about all URLs for each file, and whether all files could be read."""
     questions = []
     complete = True
@@ -201,8 +201,8 @@ def _questions_for_files(
         complete = complete and is_read
         for name, file in files:
             reading.warn_if_unreadable(file)
-            readings = tuple(Reading(file.robots(dialect)) for dialect in dialects)
-            questions.append(Question(file_access.shown_name(name), readings, agents, urls))
+            readings = tuple(FileReading(file.robots(dialect)) for dialect in dialects)
+            questions.append(FileQuestions(file_access.shown_name(name), readings, agents, urls))
     return questions, complete
 
 
@@ -213,17 +213,17 @@ class _Asked:
     ``is_complete``: all files could be read. ``unfinished``: the sites that Ctrl-C left.
     """
 
-    questions: dict[str, Question]
+    questions: dict[str, FileQuestions]
     is_complete: bool
     unfinished: int
 
 
 def _ask(
     dialects: tuple[Dialect, ...],
-    settings: fetch_options.Settings,
+    settings: fetch_options.FetchOptions,
     agents: tuple[str, ...],
     urls: tuple[str, ...],
-) -> tuple[dict[str, Question], bool]:
+) -> tuple[dict[str, FileQuestions], bool]:
     """Return a question for each site, by its origin, and whether all files could be read."""
     asked = _questions_for_sites(dialects, settings, agents, urls)
     if asked.unfinished:
@@ -233,7 +233,7 @@ def _ask(
 
 def _questions_for_sites(
     dialects: tuple[Dialect, ...],
-    settings: fetch_options.Settings,
+    settings: fetch_options.FetchOptions,
     agents: tuple[str, ...],
     urls: tuple[str, ...],
     arguments: tuple[str, ...] = (),
@@ -267,7 +267,7 @@ def _questions_for_sites(
             screen.complain(f"{url}: is {HTML_PAGE}; crawlers find no rules in it")
         own_name = "robots.txt" if url == f"{outcomes[0].origin}/robots.txt" else url
         name = printable(url)
-        questions[site] = Question(name, readings, agents, tuple(site_urls), own_name)
+        questions[site] = FileQuestions(name, readings, agents, tuple(site_urls), own_name)
         complete = complete and not any(each.reason is Reason.UNREACHABLE for each in outcomes)
     return _Asked(questions, complete, len(sites) - len(questions))
 

@@ -30,7 +30,7 @@ from ..types import FileType
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from ..file_access import Version
+    from ..file_access import FileVersion
 
 _TOKEN = re.compile(r"[A-Za-z0-9._-]+(?: [A-Za-z0-9._-]+)*")
 #: The group of options for crawlers.
@@ -177,7 +177,7 @@ def compose(
     keep: str | None,
     write: str | None,
     quiet: bool,
-    settings: fetch_options.Settings,
+    settings: fetch_options.FetchOptions,
     **purposes: str | None,
 ) -> None:
     """Write a robots.txt from what you want, with known crawlers by name.
@@ -237,7 +237,7 @@ def _complain_of_open(composed: composing.Composed) -> None:
         )
 
 
-def _read_old(path: str, settings: fetch_options.Settings) -> bytes:
+def _read_old(path: str, settings: fetch_options.FetchOptions) -> bytes:
     """Return the file of --keep, as UTF-8.
 
     Raises:
@@ -254,7 +254,7 @@ def _read_old(path: str, settings: fetch_options.Settings) -> bytes:
     return old.body
 
 
-def _write(body: bytes, path: str | None, before: Version | None) -> None:
+def _write(body: bytes, path: str | None, before: FileVersion | None) -> None:
     """Write the file to standard output, or replace the version ``before``.
 
     Raises:

@@ -24,7 +24,7 @@ from ..types import FolderType, format_option
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from ...conformance import AnyCase, Result, Suite
+    from ...conformance import AnyCase, CaseResult, Suite
 
     _ParamType = click.ParamType[Any]
 else:
@@ -113,7 +113,7 @@ _suite_option = click.option(
     panel=INPUT,
     help="How long an answer may take.",
 )
-@format_option(suites.Report, "Format")
+@format_option(suites.SuiteReport, "Format")
 @stoppable
 def run(
     program: tuple[str, ...],
@@ -138,7 +138,7 @@ def run(
     render(report, form)
     if report.failures:
         sys.exit(1)
-    if not report.count(suites.Verdict.PASSED):
+    if not report.count(suites.CaseVerdict.PASSED):
         screen.complain(f"the parser skipped all cases: {len(cases):,}")
         sys.exit(3)
 
@@ -171,7 +171,7 @@ def _chosen(
 
 
 @contextmanager
-def _progress(total: int) -> Iterator[Callable[[Result], None]]:
+def _progress(total: int) -> Iterator[Callable[[CaseResult], None]]:
     """Show on a terminal how many cases are done, and how many failed."""
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 

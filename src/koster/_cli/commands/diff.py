@@ -39,7 +39,7 @@ def diff(
     new: str,
     dialect: Dialect,
     form: str,
-    settings: fetch_options.Settings,
+    settings: fetch_options.FetchOptions,
 ) -> None:
     """Show what a change allows and blocks: for each crawler, by which lines.
 

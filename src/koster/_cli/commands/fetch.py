@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from ..._asking import rules_for_data
-from ..._reports.fetch import Fetched
+from ..._reports.fetch import FetchResults
 from ..._reports.registry import render
 from ...errors import UrlError
 from ...model import Reason
@@ -33,11 +33,11 @@ _EXIT = {None: 0, Reason.UNAVAILABLE: 1, Reason.FORBIDDEN: 1, Reason.UNREACHABLE
 )
 @click.argument("sites", nargs=-1, required=True, metavar="SITE...")
 @dialect_option("How to read HTTP statuses")
-@format_option(Fetched, "Format (file: only the robots.txt)")
+@format_option(FetchResults, "Format (file: only the robots.txt)")
 @fetch_options.fetching_options
 @stoppable
 def fetch(
-    sites: tuple[str, ...], dialect: Dialect, form: str, settings: fetch_options.Settings
+    sites: tuple[str, ...], dialect: Dialect, form: str, settings: fetch_options.FetchOptions
 ) -> None:
     """Fetch a robots.txt: show redirects, headers, freshness and the file.
 
@@ -52,7 +52,7 @@ def fetch(
         for each in outcomes
     ]
     if outcomes or form == "json":
-        render(Fetched(outcomes, comments, began, len(origins)), form)
+        render(FetchResults(outcomes, comments, began, len(origins)), form)
     if len(outcomes) < len(origins):
         stop(len(outcomes), len(origins), "site")
     sys.exit(max(_EXIT[outcome.reason] for outcome in outcomes))

@@ -21,7 +21,7 @@ from ..types import FileType, dialects_option, unique_dialects
 
 if TYPE_CHECKING:
     from ...dialects import Dialect
-    from ..reading import Input
+    from ..reading import RobotsFile
 
 
 @command(
@@ -50,7 +50,7 @@ def fmt(
     write: bool,
     check: bool,
     dialects: tuple[tuple[Dialect, ...], ...],
-    settings: fetch_options.Settings,
+    settings: fetch_options.FetchOptions,
 ) -> None:
     """Format a robots.txt, with a proof that no access changes.
 
@@ -97,12 +97,12 @@ def _check_usage(files: tuple[str, ...], write: bool, check: bool) -> None:
         raise click.UsageError("--write needs files; it cannot change standard input or sites")
 
 
-def _as_utf8(each: Input) -> str:
+def _as_utf8(each: RobotsFile) -> str:
     """Return a note on the charset, as the end of a sentence, if it is not UTF-8."""
     return f" as UTF-8; it is in {reading.charset_name(each)}" if each.charset else ""
 
 
-def _write(each: Input, after: bytes, write: bool) -> None:
+def _write(each: RobotsFile, after: bytes, write: bool) -> None:
     """Write a file in place or to standard output.
 
     Raises:

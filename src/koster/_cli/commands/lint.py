@@ -34,7 +34,7 @@ from ..types import FileType, dialects_option, format_option, sitemap_option, un
 if TYPE_CHECKING:
     from ...dialects import Dialect
     from ...lint import Check, Finding, SitemapUrls
-    from ..reading import Input
+    from ..reading import RobotsFile
 
 #: The group of options for fixes.
 FIXING = "Fixing"
@@ -175,7 +175,7 @@ def lint(
     sitemaps: tuple[str, ...],
     dialects: tuple[tuple[Dialect, ...], ...],
     form: str,
-    settings: fetch_options.Settings,
+    settings: fetch_options.FetchOptions,
 ) -> None:
     """Find mistakes in a robots.txt: each with its line, a reason and a suggestion.
 
@@ -249,7 +249,10 @@ class _Linter:
         self._sitemap_urls: dict[str, SitemapUrls] = {}
 
     def read_sitemaps(
-        self, inputs: list[Input], sitemaps: tuple[str, ...], settings: fetch_options.Settings
+        self,
+        inputs: list[RobotsFile],
+        sitemaps: tuple[str, ...],
+        settings: fetch_options.FetchOptions,
     ) -> list[str]:
         """Read sitemaps, to check their URLs, too; return the errors, which are printed."""
         from .. import sitemap_findings
@@ -262,7 +265,7 @@ class _Linter:
         """Return how to read a file, and the dialects to compare that with."""
         return self._configurations.of(path).settings.dialects
 
-    def findings(self, each: Input) -> list[Finding]:
+    def findings(self, each: RobotsFile) -> list[Finding]:
         """Return the findings in a file that the baseline does not have."""
         configuration = self._configurations.of(each.path)
         first, *others = configuration.settings.dialects
@@ -279,15 +282,18 @@ class _Linter:
         )
         return self.baseline.unknown(each.path, each.body, found) if self.baseline else found
 
-    def _checks(self, each: Input, configuration: Configuration) -> tuple[Check, ...]:
+    def _checks(self, each: RobotsFile, configuration: Configuration) -> tuple[Check, ...]:
         checks = configuration.checks_for(each.path)
         urls = self._sitemap_urls.get(each.path)
         return checks if urls is None else linting.with_sitemaps(checks, urls)
 
 
 def _read(
-    files: tuple[str, ...], render: str | None, settings: fetch_options.Settings, linter: _Linter
-) -> tuple[list[Input], list[str], int]:
+    files: tuple[str, ...],
+    render: str | None,
+    settings: fetch_options.FetchOptions,
+    linter: _Linter,
+) -> tuple[list[RobotsFile], list[str], int]:
     """Return the files to check, the errors, and the number of files that Ctrl-C left.
 
     Raises:
@@ -303,14 +309,14 @@ def _read(
     return inputs, errors, len(paths) - len(finished.results)
 
 
-def _write_baseline(path: str, found: list[tuple[Input, list[Finding]]]) -> None:
+def _write_baseline(path: str, found: list[tuple[RobotsFile, list[Finding]]]) -> None:
     files = [(each.path, each.body, findings) for each, findings in found]
     count = write_baseline_file(path, files)
     screen.print_lines(Text(f"{printable(path)}: {count_noun(count, 'finding')} written"))
 
 
 def _report(
-    found: list[tuple[Input, list[Finding]]], errors: list[str], *, notes: bool
+    found: list[tuple[RobotsFile, list[Finding]]], errors: list[str], *, notes: bool
 ) -> Findings:
     files = [
         FileFindings(
@@ -327,13 +333,13 @@ def _report(
 
 
 def _fix_all(
-    found: list[tuple[Input, list[Finding]]],
+    found: list[tuple[RobotsFile, list[Finding]]],
     linter: _Linter,
     errors: list[str],
     *,
     write: bool,
     notes: bool,
-) -> list[tuple[Input, list[Finding]]]:
+) -> list[tuple[RobotsFile, list[Finding]]]:
     """Fix files, and return them with the findings that remain; errors are printed and added."""
     remaining = []
     for each, findings in found:
@@ -392,7 +398,7 @@ def _split(codes: tuple[str, ...]) -> list[str]:
     return found
 
 
-def _with_valid_edits(each: Input, findings: list[Finding]) -> list[Finding]:
+def _with_valid_edits(each: RobotsFile, findings: list[Finding]) -> list[Finding]:
     """Return findings, without edits if the file is not UTF-8: edits count bytes of UTF-8."""
     return (
         findings
@@ -401,7 +407,9 @@ def _with_valid_edits(each: Input, findings: list[Finding]) -> list[Finding]:
     )
 
 
-def _fix(each: Input, findings: list[Finding], linter: _Linter, *, write: bool) -> list[Finding]:
+def _fix(
+    each: RobotsFile, findings: list[Finding], linter: _Linter, *, write: bool
+) -> list[Finding]:
     """Print what a fix changes, in the text and for crawlers; optionally write it.
 
     Returns:
@@ -434,11 +442,11 @@ def _fix(each: Input, findings: list[Finding], linter: _Linter, *, write: bool) 
     )
 
 
-def _is_fixable(each: Input, finding: Finding) -> bool:
+def _is_fixable(each: RobotsFile, finding: Finding) -> bool:
     """Tell whether --fix fixes a finding."""
     return bool(finding.edits) or _is_convertible(each, finding)
 
 
-def _is_convertible(each: Input, finding: Finding) -> bool:
+def _is_convertible(each: RobotsFile, finding: Finding) -> bool:
     """Tell whether a finding is about a charset that writing as UTF-8 fixes."""
     return finding.code == _WRONG_CHARSET and each.charset is not None and each.before is not None

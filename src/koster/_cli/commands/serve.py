@@ -267,13 +267,13 @@ def serve(
     Only public networks are fetched from. SIGTERM stops it after requests in progress.
     """
     try:
-        from ...service import Settings, create_app, listener_address, open_listener
+        from ...service import ServiceSettings, create_app, listener_address, open_listener
         from ...service import serve as run
     except MissingExtraError as error:
         screen.complain(str(error))
         sys.exit(2)
     try:
-        settings = Settings(
+        settings = ServiceSettings(
             max_body=max_body,
             max_questions=max_questions,
             rate=rate,

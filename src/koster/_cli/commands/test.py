@@ -12,7 +12,7 @@ from ... import expectations
 from ..._reports import screen
 from ..._reports.registry import render
 from ..._reports.screen import Text
-from ..._reports.test import Failure, FileResults, Results
+from ..._reports.test import FileResults, Results, UncheckedFile
 from ...errors import UnreadableError
 from .. import fetch_options, file_access, reading, writing
 from ..help import INPUT, OUTPUT, command
@@ -58,7 +58,7 @@ def test(
     init: bool,
     force: bool,
     form: str,
-    settings: fetch_options.Settings,
+    settings: fetch_options.FetchOptions,
 ) -> None:
     """Check a robots.txt against expected access.
 
@@ -69,7 +69,7 @@ def test(
         return
     files = files or _usual_file()
     tested: list[FileResults] = []
-    failures: list[Failure] = []
+    failures: list[UncheckedFile] = []
     has_invalid = False
     for path in files:
         name = file_access.shown_name(path)
@@ -80,7 +80,7 @@ def test(
             is_invalid = isinstance(error, expectations.ExpectationsError)
             why = f"{name}: {error}" if is_invalid else str(error)
             screen.complain(why)
-            failures.append(Failure(path, name, why))
+            failures.append(UncheckedFile(path, name, why))
             has_invalid = has_invalid or is_invalid
     results = Results(tested, failures)
     render(results, form)
@@ -102,7 +102,7 @@ def _usual_file() -> tuple[str]:
     return (_DEFAULT,)
 
 
-def _init(files: tuple[str, ...], robots: str, settings: fetch_options.Settings) -> None:
+def _init(files: tuple[str, ...], robots: str, settings: fetch_options.FetchOptions) -> None:
     """Write an expectations file; exit with an error if it exists, or the robots.txt is missing.
 
     Raises:
@@ -129,7 +129,7 @@ def _init(files: tuple[str, ...], robots: str, settings: fetch_options.Settings)
 
 
 def _results(
-    path: str, robots: str | None, settings: fetch_options.Settings, *, force: bool
+    path: str, robots: str | None, settings: fetch_options.FetchOptions, *, force: bool
 ) -> tuple[list[Result], str]:
     """Return the results of the expectations in a file, and the path of the tested robots.txt.
 
@@ -163,7 +163,7 @@ def _relative_to(path: str, name: str | None) -> str | None:
     return os.path.join(os.path.dirname(path), name)
 
 
-def _parse(path: str, expected: Expectations, settings: fetch_options.Settings) -> RobotsTxt:
+def _parse(path: str, expected: Expectations, settings: fetch_options.FetchOptions) -> RobotsTxt:
     """Read and parse a robots.txt.
 
     Raises:

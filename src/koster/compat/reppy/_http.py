@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from email.message import Message
 
-    from .._timed import Deadline
+    from .._timed import RequestDeadline
 
 #: Handlers for HTTP only: redirects to other schemes are not followed.
 _HANDLERS = (
@@ -66,7 +66,7 @@ def get(
     return FetchedResponse(url, status, received, content)
 
 
-def _open(request: urllib.request.Request, deadline: Deadline, verify: bool) -> Any:
+def _open(request: urllib.request.Request, deadline: RequestDeadline, verify: bool) -> Any:
     """Open a request, and return the response.
 
     Raises:

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from ...access import Outcome
     from ...freshness import Entry
     from ...origins import Origin
-    from ._settings import Settings
+    from ._settings import KosterSettings
 
 _log = logging.getLogger("koster.compat.scrapy")
 
@@ -109,7 +109,7 @@ class _Fetch:
 class Fetcher:
     """Returns the outcome of an origin for a page's request."""
 
-    def __init__(self, crawler: Any, settings: Settings) -> None:
+    def __init__(self, crawler: Any, settings: KosterSettings) -> None:
         self._crawler = crawler
         self._dialect = settings.dialect
         self._timeout = settings.timeout

@@ -18,7 +18,7 @@ _OWN = "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware"
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class KosterSettings:
     """The settings that begin with ``KOSTER_``, but for the cache.
 
     Attributes:
@@ -40,13 +40,13 @@ class Settings:
     retries: int
 
 
-def read_settings(settings: Any) -> Settings:
+def read_settings(settings: Any) -> KosterSettings:
     """Return the settings of a crawler; values from the command line are strings.
 
     Raises:
         ValueError: a value is invalid.
     """
-    return Settings(
+    return KosterSettings(
         dialect=dialect_named(settings.get("KOSTER_DIALECT", "RFC9309")),
         timeout=_seconds(settings, "KOSTER_TIMEOUT", 10.0),
         max_interval=_seconds(settings, "KOSTER_MAX_INTERVAL", 300.0),

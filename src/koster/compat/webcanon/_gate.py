@@ -14,7 +14,7 @@ from ...dialects import Statuses
 from ...model import Reason
 from ...origins import origin_of
 from .._bodies import decode_body
-from .._timed import Deadline, fetch
+from .._timed import RequestDeadline, fetch
 from . import (
     _DIALECT,
     PolicyError,
@@ -124,7 +124,7 @@ class RobotsGate:
         return verdict, match, reason
 
     def _fetch(self, origin: Origin) -> _CacheEntry:
-        deadline = Deadline(self._timeout)
+        deadline = RequestDeadline(self._timeout)
         step: Request | Entry = self._access.begin(origin)
         while isinstance(step, Request):
             response = self._send(step, deadline)
@@ -146,7 +146,7 @@ class RobotsGate:
         policy = RobotsPolicy() if outcome.robots is None else _create_policy(outcome.robots)
         return _CacheEntry(verdict, policy, why, len(step.body), outcome.expires)
 
-    def _send(self, request: Request, deadline: Deadline) -> Response | Failure:
+    def _send(self, request: Request, deadline: RequestDeadline) -> Response | Failure:
         request_headers = {"User-Agent": self.product, "Accept-Encoding": "identity"}
         try:
             context = ssl.create_default_context() if request.url.startswith("https:") else None
