@@ -10,8 +10,13 @@ from koster.fetch import MockTransport, Reply
 HERE = Path(__file__).parent
 SITE = "https://shop.example"
 URLS = [
-    *("/", "/search?q=tea", "/search?category=tea", "/account/register", "/press/a.pdf"),
-    *("/media/tea.jpg", "/licensing/"),
+    "/",
+    "/search?q=tea",
+    "/search?category=tea",
+    "/account/register",
+    "/press/a.pdf",
+    "/media/tea.jpg",
+    "/licensing/",
 ]
 AGENTS = ["FooBot", "GPTBot", "Googlebot-Image"]
 
@@ -27,9 +32,9 @@ def main() -> None:
     agents = [part for name in AGENTS for part in ("--agent", name)]
     _show("check", "--robots", "robots.txt", *agents, *URLS)
     _show(
-        *("check", "--robots", "robots.txt", "--agent", "archive.org_bot", "--dialect", "all"),
-        *("--at", "2026-11-21T03:00", "/cart", "/tea.pdf"),
-    )
+        "check", "--robots", "robots.txt", "--agent", "archive.org_bot", "--dialect", "all",
+        "--at", "2026-11-21T03:00", "/cart", "/tea.pdf",
+    )  # fmt: skip
 
 
 def fetching() -> None:

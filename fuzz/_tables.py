@@ -56,10 +56,10 @@ NAMES: Sequence[bytes] = spread(
 
 #: Templates of headers around a name.
 HEADERS: Sequence[str] = (
-    *("{}/2.1", "Mozilla/5.0 (compatible; {}/2.1; +http://bar.example/)", "x {}", "{} Bar"),
-    *("Mozilla/5.0 ({})", "({})", "{};Bar", "a b {}/1", "www.{} Bar", "{}@e.com Bar", "Foo-{} x"),
-    *("FooBot {} GPTBot", "http://{} b", "  {}  ", "{}_x y", "\t{}\t"),
-)
+    "{}/2.1", "Mozilla/5.0 (compatible; {}/2.1; +http://bar.example/)", "x {}", "{} Bar",
+    "Mozilla/5.0 ({})", "({})", "{};Bar", "a b {}/1", "www.{} Bar", "{}@e.com Bar", "Foo-{} x",
+    "FooBot {} GPTBot", "http://{} b", "  {}  ", "{}_x y", "\t{}\t",
+)  # fmt: skip
 
 #: Directives that are not rules, with values of their kind.
 SETTINGS: Sequence[bytes] = spread(

@@ -43,26 +43,26 @@ _STATUSES = spread(
 )
 
 _LOCATIONS = (
-    *("/robots.txt", "/r", "r2", "../robots.txt", "//www.example.com/robots.txt", "http://e.com/a"),
-    *("https://example.com/robots.txt", "https://example.com:443/robots.txt#x", "?a", "#", ""),
-    *("https://bücher.example/é", "/\udcff", "https:r", "https:///e.com/x", "\\\\e.com\\r", " /r\t"),
-    *("http://u:p@e.com/r", "ftp://e.com/", "http://[::1", "http://e.com:99999/", "javascript:1"),
-    *("/a/../../b/./c", "/%2e%2E/x", "http://%00/", "http://e com/", "/" + "a" * 9000, "http://①"),
+    "/robots.txt", "/r", "r2", "../robots.txt", "//www.example.com/robots.txt", "http://e.com/a",
+    "https://example.com/robots.txt", "https://example.com:443/robots.txt#x", "?a", "#", "",
+    "https://bücher.example/é", "/\udcff", "https:r", "https:///e.com/x", "\\\\e.com\\r", " /r\t",
+    "http://u:p@e.com/r", "ftp://e.com/", "http://[::1", "http://e.com:99999/", "javascript:1",
+    "/a/../../b/./c", "/%2e%2E/x", "http://%00/", "http://e com/", "/" + "a" * 9000, "http://①",
 )  # fmt: skip
 _DATES = (
-    *("Sat, 21 Nov 2026 12:00:00 GMT", "Sat, 21 Nov 2026 18:00:00 GMT", "Sat Nov 21 13:00:00 2026"),
-    *("Saturday, 28-Nov-26 12:00:00 GMT", "0", "-1", "", "Mon, 31 Feb 2026 00:00:00 GMT", "now"),
-    *("Fri, 31 Dec 9999 23:59:59 GMT", "Mon, 01 Jan 0001 00:00:00 GMT", "9" * 30, "1e5", "60", "120"),
-    *("Sat, 21 Nov 2026 12:00:00 +9999", "99999999999", "3600 ", "٣"),
+    "Sat, 21 Nov 2026 12:00:00 GMT", "Sat, 21 Nov 2026 18:00:00 GMT", "Sat Nov 21 13:00:00 2026",
+    "Saturday, 28-Nov-26 12:00:00 GMT", "0", "-1", "", "Mon, 31 Feb 2026 00:00:00 GMT", "now",
+    "Fri, 31 Dec 9999 23:59:59 GMT", "Mon, 01 Jan 0001 00:00:00 GMT", "9" * 30, "1e5", "60", "120",
+    "Sat, 21 Nov 2026 12:00:00 +9999", "99999999999", "3600 ", "٣",
 )  # fmt: skip
 _CACHING = (
-    *("no-store", "max-age=60", "max-age=86400", 'max-age="3600"', "max-age=", "max-age=9e9"),
-    *("public, max-age=31536000", "s-maxage=5", "no-cache=x", ",,,", "max-age=-1", "MAX-AGE=100"),
+    "no-store", "max-age=60", "max-age=86400", 'max-age="3600"', "max-age=", "max-age=9e9",
+    "public, max-age=31536000", "s-maxage=5", "no-cache=x", ",,,", "max-age=-1", "MAX-AGE=100",
 )  # fmt: skip
 _TYPES = (
-    *("text/plain", "text/plain; charset=latin-1", "text/html; charset=utf-16", "; charset="),
-    *("text/plain; charset=idna", "x; charset=\0", "x; charset=koi8-r", "x; charset=" + "u" * 99),
-    *("x;charset=rot13", "x;charset=zlib", "x;charset=utf-7", "x;charset=mbcs", "x;charset=é"),
+    "text/plain", "text/plain; charset=latin-1", "text/html; charset=utf-16", "; charset=",
+    "text/plain; charset=idna", "x; charset=\0", "x; charset=koi8-r", "x; charset=" + "u" * 99,
+    "x;charset=rot13", "x;charset=zlib", "x;charset=utf-7", "x;charset=mbcs", "x;charset=é",
 )  # fmt: skip
 _HEADERS = spread(
     (110, [("location", each) for each in _LOCATIONS]),
@@ -92,8 +92,8 @@ _PAUSES = spread(
 )
 
 _URLS = (
-    *("/private/x", "https://example.com/open", "/robots.txt", "//x/private", " /private"),
-    *("https://example.com/a/../private", "https://example.com\\private", "", "https://[/private"),
+    "/private/x", "https://example.com/open", "/robots.txt", "//x/private", " /private",
+    "https://example.com/a/../private", "https://example.com\\private", "", "https://[/private",
 )  # fmt: skip
 
 

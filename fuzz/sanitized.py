@@ -21,7 +21,10 @@ from ._targets import FINDINGS, TARGETS
 _ROOT = Path(__file__).parent.parent
 
 FLAGS = (
-    *("-fsanitize=address,undefined", "-fno-omit-frame-pointer", "-g", "-O1"),
+    "-fsanitize=address,undefined",
+    "-fno-omit-frame-pointer",
+    "-g",
+    "-O1",
     "-fno-sanitize-recover=undefined",
 )
 

@@ -25,10 +25,10 @@ from ._tables import spread
 _folder = Path(tempfile.mkdtemp(prefix="koster-fuzz-"))
 
 _BODIES = (
-    *("User-agent: *\nDisallow: /private\n", "", None, "é\udcff", 'quoted "text", with\tall\r\n'),
-    *("User-agent: GPTBot\nDisallow: /\n", "a" * 3000, "\0", "\ufeffAllow: /", "1", "null", "-"),
-    *("User-agent: *\nAllow: /\n" * 30, "User-agent: *\nDisallow: /private\n", "{}", "\n"),
-)
+    "User-agent: *\nDisallow: /private\n", "", None, "é\udcff", 'quoted "text", with\tall\r\n',
+    "User-agent: GPTBot\nDisallow: /\n", "a" * 3000, "\0", "\ufeffAllow: /", "1", "null", "-",
+    "User-agent: *\nAllow: /\n" * 30, "User-agent: *\nDisallow: /private\n", "{}", "\n",
+)  # fmt: skip
 _URLS = ("/private", "https://e.com/a", "", None, "é", "//x", "/a?b", "5")
 
 #: Pieces of CSV and of JSON lines.

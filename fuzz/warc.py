@@ -46,14 +46,14 @@ _STATUS_LINES = spread(
     ),
 )
 _HEADERS = (
-    *("Content-Type: text/plain", "Content-Type: text/html; charset=latin-1", "Location: /r.txt"),
-    *("Content-Encoding: gzip", "Content-Encoding: deflate", "Content-Encoding: br", "X: é"),
-    *("Transfer-Encoding: chunked", "Location: http://[", "Content-Length: 5", "no colon", " folded"),
-    *("Content-Type: image/png", "Content-Type: text/plain; charset=utf-16", "Content-Length: -1", ":"),
+    "Content-Type: text/plain", "Content-Type: text/html; charset=latin-1", "Location: /r.txt",
+    "Content-Encoding: gzip", "Content-Encoding: deflate", "Content-Encoding: br", "X: é",
+    "Transfer-Encoding: chunked", "Location: http://[", "Content-Length: 5", "no colon", " folded",
+    "Content-Type: image/png", "Content-Type: text/plain; charset=utf-16", "Content-Length: -1", ":",
 )  # fmt: skip
 _WARC_HEADERS = (
-    *("WARC-Date: 2026-11-01T12:00:00Z", "WARC-Date: yesterday", "WARC-Truncated: length", "X: y"),
-    *("WARC-Date: 9999-12-31T23:59:60Z", "WARC-Block-Digest: sha1:x", "Content-Length: 7", "WARC-Type: x"),
+    "WARC-Date: 2026-11-01T12:00:00Z", "WARC-Date: yesterday", "WARC-Truncated: length", "X: y",
+    "WARC-Date: 9999-12-31T23:59:60Z", "WARC-Block-Digest: sha1:x", "Content-Length: 7", "WARC-Type: x",
 )  # fmt: skip
 
 _ROBOTS = b"User-agent: *\nDisallow: /private\n"

@@ -80,9 +80,9 @@ def test_paths(suite: Suite, folder: Path) -> list[str]:
     source = folder / f"{name}-{version}"
     if not source.is_dir():
         command = [
-            *(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"),
-            *("--no-binary", ":all:", "--dest", str(folder), suite.package),
-        ]
+            sys.executable, "-m", "pip", "download", "--quiet", "--no-deps",
+            "--no-binary", ":all:", "--dest", str(folder), suite.package,
+        ]  # fmt: skip
         subprocess.run(command, check=True)
         with tarfile.open(folder / f"{name}-{version}.tar.gz") as archive:
             archive.extractall(folder, filter="data")
@@ -100,10 +100,10 @@ def outcomes(suite: Suite, tests: list[str], folder: Path) -> dict[str, str]:
         "PYTHONDONTWRITEBYTECODE": "1",
     }
     command = [
-        *(sys.executable, "-m", "pytest", "-q", "-p", "originals.redirect"),
-        *("-p", "no:cacheprovider", "--import-mode=prepend", "--rootdir", str(folder)),
-        *("-c", os.devnull, *tests),
-    ]
+        sys.executable, "-m", "pytest", "-q", "-p", "originals.redirect",
+        "-p", "no:cacheprovider", "--import-mode=prepend", "--rootdir", str(folder),
+        "-c", os.devnull, *tests,
+    ]  # fmt: skip
     done = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False
     )

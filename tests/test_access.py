@@ -435,13 +435,13 @@ def test_repeated_headers() -> None:
 @pytest.mark.parametrize(
     ("coding", "body", "fails"),
     [
-        *(("", b"\xff", False), ("gzip", b"\xff", False), ("GZIP , identity", b"\xff", False)),
-        *(
-            ("x-unknown", b"\xff", True),
-            ("x-unknown", b"\0", True),
-            ("utf-8", b"User-agent: *", False),
-        ),
-        *(("gzip, aes128gcm", b"\x80", True),),
+        ("", b"\xff", False),
+        ("gzip", b"\xff", False),
+        ("GZIP , identity", b"\xff", False),
+        ("x-unknown", b"\xff", True),
+        ("x-unknown", b"\0", True),
+        ("utf-8", b"User-agent: *", False),
+        ("gzip, aes128gcm", b"\x80", True),
     ],
 )
 def test_unknown_content_codings(coding: str, body: bytes, fails: bool) -> None:

@@ -168,7 +168,9 @@ def test_rule_sets_beyond_the_limit_of_rules_are_not_proved(
     found = audit(parsed(text), [crawlers.named(name) for name in names]).verdicts  # type: ignore[misc]
     assert [each.is_proved for each in found] == [True, True, False]
     assert [each.access for each in found] == [
-        *("allowed except /Googlebot", "allowed except /bingbot", "partly allowed"),
+        "allowed except /Googlebot",
+        "allowed except /bingbot",
+        "partly allowed",
     ]
 
 
@@ -182,7 +184,9 @@ def test_preferences_of_some_groups_are_listed(monkeypatch: pytest.MonkeyPatch) 
     known = [crawlers.named(name) for name in names]
     found = audit(robots, known).preferences
     assert [(each.line, each.key, each.value) for each in found] == [
-        *((1, "search", "no"), (3, "ai-train", "no"), (6, "ai-train", "no")),
+        (1, "search", "no"),
+        (3, "ai-train", "no"),
+        (6, "ai-train", "no"),
         (9, "ai-train", "no"),
     ]
     monkeypatch.setattr("koster.audit.max_rules_of", lambda robots: 1)

@@ -161,11 +161,11 @@ def test_broader_allow_rule_stays_and_is_reported() -> None:
 
 _PATTERNS = st.sampled_from(
     [
-        *("/", "/cart", "/cart/", "/cart/x", "/CART/x", "/ca", "/c%61rt/x", "/cart*", "*cart"),
-        *("/cart$", "/cart/x$", "/robots.txt", "/robots", "//cart", "/other", "cart", "/~x"),
+        "/", "/cart", "/cart/", "/cart/x", "/CART/x", "/ca", "/c%61rt/x", "/cart*", "*cart",
+        "/cart$", "/cart/x$", "/robots.txt", "/robots", "//cart", "/other", "cart", "/~x",
         "/cart/\u00e9",
     ]
-)
+)  # fmt: skip
 
 
 @given(_PATTERNS, _PATTERNS, st.booleans())

@@ -46,7 +46,10 @@ def test_other_directives_are_compared() -> None:
     assert not comparison.is_empty
     (change,) = comparison.changes
     assert [each.name for each in change.settings] == [
-        *("Crawl-delay", "Request-rate", "Visit-time", "preferences"),
+        "Crawl-delay",
+        "Request-rate",
+        "Visit-time",
+        "preferences",
     ]
     assert [each.name for each in comparison.settings] == ["Sitemap", "License"]
 

@@ -68,7 +68,8 @@ LIFETIMES = [
     # A server whose clock is ten years slow.
     (
         {"expires": "Sat, 21 Nov 2016 14:00:00 GMT", "date": "Sat, 21 Nov 2016 12:00:00 GMT"},
-        *(2 * HOUR, 2 * HOUR),
+        2 * HOUR,
+        2 * HOUR,
     ),
     ({"expires": "Thu, 01 Jan 1970 00:00:00 GMT"}, MINUTE, MINUTE),
     ({"expires": "0"}, MINUTE, MINUTE),
@@ -114,18 +115,21 @@ def test_any_headers_give_a_lifetime_within_bounds(
 @pytest.mark.parametrize(
     ("value", "seconds"),
     [
-        *(
-            ("120", 120),
-            ("0", 1),
-            (" 7 ", 7),
-            ("999999999999", DAY),
-            ("9" * 30, DAY),
-            ("9" * 6000, DAY),
-            ("Fri, 31 Dec 10000 00:00:00 GMT", DAY),
-        ),
-        *(("Sat, 21 Nov 2026 12:10:00 GMT", 600), ("Sat, 21 Nov 2020 12:10:00 GMT", 1)),
-        *(("Sat, 21 Nov 2040 12:10:00 GMT", DAY), ("-5", None), ("soon", None), ("", None)),
-        *(("1.5", None), ("\u0661", None)),
+        ("120", 120),
+        ("0", 1),
+        (" 7 ", 7),
+        ("999999999999", DAY),
+        ("9" * 30, DAY),
+        ("9" * 6000, DAY),
+        ("Fri, 31 Dec 10000 00:00:00 GMT", DAY),
+        ("Sat, 21 Nov 2026 12:10:00 GMT", 600),
+        ("Sat, 21 Nov 2020 12:10:00 GMT", 1),
+        ("Sat, 21 Nov 2040 12:10:00 GMT", DAY),
+        ("-5", None),
+        ("soon", None),
+        ("", None),
+        ("1.5", None),
+        ("\u0661", None),
     ],
 )
 def test_retry_after(value: str, seconds: int | None) -> None:
@@ -346,9 +350,13 @@ def test_long_utf_16_file_is_cut_between_lines() -> None:
 @pytest.mark.parametrize(
     ("content_type", "charset"),
     [
-        *(("text/plain", None), ("text/plain; charset=utf-8", "utf-8"), ("", None)),
-        *(("text/plain;CHARSET='x'", "x"), ("text/plain; charset=", None), (";;=;", None)),
-        *(('a/b; boundary=charset; charset="KOI8-R"; x=y', "KOI8-R"),),
+        ("text/plain", None),
+        ("text/plain; charset=utf-8", "utf-8"),
+        ("", None),
+        ("text/plain;CHARSET='x'", "x"),
+        ("text/plain; charset=", None),
+        (";;=;", None),
+        ('a/b; boundary=charset; charset="KOI8-R"; x=y', "KOI8-R"),
     ],
 )
 def test_declared_charset(content_type: str, charset: str | None) -> None:

@@ -18,9 +18,9 @@ from tests.helpers.support import ROOT
 
 #: Names beside those of the standard library that koster, or Python itself, imports if they exist.
 OTHERS = (
-    *("koster", "sitecustomize", "usercustomize", "click", "rich", "rich_click", "pyarrow"),
-    *("numpy", "pandas", "fastwarc", "anyio", "idna", "ai_crawler_index", "httpx2"),
-)
+    "koster", "sitecustomize", "usercustomize", "click", "rich", "rich_click", "pyarrow",
+    "numpy", "pandas", "fastwarc", "anyio", "idna", "ai_crawler_index", "httpx2",
+)  # fmt: skip
 
 #: Reports its import, and ends the process.
 HOSTILE = """

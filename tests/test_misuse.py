@@ -210,14 +210,16 @@ def test_parsing_a_url_warns(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *("robots.txt", "/etc/robots.txt", "./robots", "../a b/robots.txt", "~/robots.txt"),
-        *(
-            r"C:\robots.txt",
-            "c:/sites/robots",
-            r"\\host\share",
-            "//host/share",
-            "static/ROBOTS.TXT",
-        ),
+        "robots.txt",
+        "/etc/robots.txt",
+        "./robots",
+        "../a b/robots.txt",
+        "~/robots.txt",
+        r"C:\robots.txt",
+        "c:/sites/robots",
+        r"\\host\share",
+        "//host/share",
+        "static/ROBOTS.TXT",
     ],
 )
 def test_parsing_the_name_of_a_file_warns(text: str) -> None:
@@ -245,26 +247,22 @@ def test_parsing_a_path_names_the_right_function() -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        *(
-            "",
-            "Disallow",
-            "/",
-            "/a: b.txt",
-            "Disallow /private",
-            "U:/x\n",
-            "User-agent: *",
-            "a\0b",
-            "\ud800",
-            "x" * 5000,
-            ".",
-        ),
-        *(
-            "robots.txt\n",
-            b"robots.txt",
-            b"https://e.com/robots.txt",
-            "httpx://e",
-            "Sitemap: http://e",
-        ),
+        "",
+        "Disallow",
+        "/",
+        "/a: b.txt",
+        "Disallow /private",
+        "U:/x\n",
+        "User-agent: *",
+        "a\0b",
+        "\ud800",
+        "x" * 5000,
+        ".",
+        "robots.txt\n",
+        b"robots.txt",
+        b"https://e.com/robots.txt",
+        "httpx://e",
+        "Sitemap: http://e",
     ],
 )
 def test_other_text_does_not_warn(

@@ -33,8 +33,14 @@ _COMPRESSED = (
 _MAX_TRIED = 1 << 16
 #: gzip, Zstandard, ZIP, PDF, PNG, GIF, JPEG, ELF.
 _MAGIC = (
-    *(b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"%PDF-"),
-    *(b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"\x7fELF"),
+    b"\x1f\x8b",
+    b"\x28\xb5\x2f\xfd",
+    b"PK\x03\x04",
+    b"%PDF-",
+    b"\x89PNG",
+    b"GIF8",
+    b"\xff\xd8\xff",
+    b"\x7fELF",
 )
 #: The start of a line that is neither blank nor a comment.
 _TEXT = re.compile(rb"(?:\A|[\r\n])[ \t\v\f]*+[^#\s]")

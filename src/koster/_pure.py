@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 #: The modules that the build compiles.
 HOT = (
-    *("_engine.rows", "_engine.lexer", "_engine.groups", "_engine.names", "_engine.user_agents"),
-    *("_engine.canonical", "_engine.wildcards", "_engine.trie", "_engine.table", "_engine.matcher"),
-    *("_engine.ruleset", "_engine.compiler", "_engine.document", "_engine.selection"),
-    *("bulk._loops.batches", "bulk._loops.extents", "bulk._loops.records"),
-    *("robots", "_asking", "_urls", "compat._kept"),
-)
+    "_engine.rows", "_engine.lexer", "_engine.groups", "_engine.names", "_engine.user_agents",
+    "_engine.canonical", "_engine.wildcards", "_engine.trie", "_engine.table", "_engine.matcher",
+    "_engine.ruleset", "_engine.compiler", "_engine.document", "_engine.selection",
+    "bulk._loops.batches", "bulk._loops.extents", "bulk._loops.records",
+    "robots", "_asking", "_urls", "compat._kept",
+)  # fmt: skip
 
 #: The extension with the code that the others share. It has no source of its own.
 SHARED = "_engine._cython"

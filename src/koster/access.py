@@ -65,9 +65,9 @@ _RETRY_AFTER_STATUSES = frozenset({429, 503})
 
 #: Response headers stored with a hop; of repeated ones the first value.
 _STORED_HEADERS = (
-    *("location", "content-type", "content-encoding", "content-length", "cache-control"),
-    *("expires", "age", "date", "etag", "last-modified", "retry-after", "server"),
-)
+    "location", "content-type", "content-encoding", "content-length", "cache-control",
+    "expires", "age", "date", "etag", "last-modified", "retry-after", "server",
+)  # fmt: skip
 #: Longer values are truncated in hops, and not used as validators.
 _MAX_HEADER = 1000
 

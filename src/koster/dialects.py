@@ -403,10 +403,7 @@ EXTENDED2 = replace(
     name="EXTENDED2",
     source="An Extended Standard for Robot Exclusion, Sean Conner, 2002",
     directives=MK1996.directives
-    | {
-        *(Directive.ROBOT_VERSION, Directive.VISIT_TIME),
-        *(Directive.REQUEST_RATE, Directive.COMMENT),
-    },
+    | {Directive.ROBOT_VERSION, Directive.VISIT_TIME, Directive.REQUEST_RATE, Directive.COMMENT},
     comments=Comments.AFTER_SPACE,
     group_needs=GroupNeeds.DIRECTIVES,
     names=Names.PREFIX,

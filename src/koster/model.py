@@ -84,8 +84,13 @@ class Directive(enum.Enum):
     USER_AGENT = "User-agent", Scope.GROUP, "useragent", "user agent"
     ALLOW = "Allow", Scope.GROUP
     DISALLOW = (
-        *("Disallow", Scope.GROUP),
-        *("dissallow", "dissalow", "disalow", "diasllow", "disallaw"),
+        "Disallow",
+        Scope.GROUP,
+        "dissallow",
+        "dissalow",
+        "disalow",
+        "diasllow",
+        "disallaw",
     )
     SITEMAP = "Sitemap", Scope.FILE, "sitemaps", "site-map"
     CRAWL_DELAY = "Crawl-delay", Scope.GROUP

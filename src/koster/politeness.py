@@ -141,7 +141,9 @@ class Limits:
         line, text = interval_line(rules, due) or (0, "")
         raise TooSlowError(
             f"{key}: line {line}, {text} is longer than max_interval ({self.max_interval:g} s)",
-            *(seconds, line, text),
+            seconds,
+            line,
+            text,
         )
 
 

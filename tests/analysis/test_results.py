@@ -380,9 +380,7 @@ def test_search_that_takes_too_long_leaves_out_no_other_rule(steps: int, lines: 
 def test_names_of_several_words() -> None:
     """The first word of a name selects its group, too."""
     body = "User-agent: Foo Bar Baz\nDisallow: /a\nUser-agent: Qux/1.0 x/2\nDisallow: /\n"
-    assert names_in(koster.parse(body)) == [
-        *(["*"], ["Foo Bar Baz"], ["Foo"], ["Qux"]),
-    ]
+    assert names_in(koster.parse(body)) == [["*"], ["Foo Bar Baz"], ["Foo"], ["Qux"]]
 
 
 @pytest.mark.parametrize(("limit", "count"), [(88, 4), (87, 3)])
@@ -457,7 +455,10 @@ def test_rule_sets_beyond_the_limit_of_rules_are_not_looked_at(
     robots = koster.parse(f"{body}User-agent: c\n{dead}Disallow: /c\nDisallow: /d\n")
     whole = WholeFile(robots)
     assert [(name, each.is_proved) for name, _, each in whole.dead] == [
-        *(("*", True), ("a", True), ("b", True), ("c", False)),
+        ("*", True),
+        ("a", True),
+        ("b", True),
+        ("c", False),
     ]
     assert [each.rule.line for each, _ in whole.surely_dead] == [3, 6]
 

@@ -145,17 +145,17 @@ def test_decide_agrees_with_the_library_on_the_corpus() -> None:
 @pytest.mark.parametrize(
     "rules",
     [
-        *(["/dir/", "+/dir/index.html"], ["/a/$", "+/*/index.htm"], ["/b/$", "+/b/index.html"]),
-        *(["/ab", "+/%61b"], ["/ab", "+/%61c"], ["/ab", "+/*%62"], ["/a?b", "+/a%3Fb"]),
-        *(["/a*b", "+/ab"], ["/a*b", "+/axb"], ["/a*", "+/a"], ["/a$", "/a$b"], ["/a$", "+/a"]),
-        *(["/a", "+*"], ["/a", "+*a"], ["/a", "+*b"], ["/ab", "+/a$"], ["/ab", "+/a*$"]),
-        *(["/rob*ots.txt"], ["/robots.txt$", "/b"], ["/robots.txt2", "/robots"], ["/robots.tx"]),
-        *(["a", "/b"], ["/", "/b"], ["/*", "+/b"], ["", "/b"], ["+", "/a"], ["+/a", "/a"]),
-        *(["/a", "/a"], ["/a", "/ab"], ["/ab", "/a"], ["/ab", "/*b"], ["/ab", "/*c"], ["//", "+/"]),
-        *(["/*", "/$"], ["/\u00e9", "+/%C3%A9"], ["/a b", "+/a"], ["/" + "a" * 3_000, "+/b"]),
+        ["/dir/", "+/dir/index.html"], ["/a/$", "+/*/index.htm"], ["/b/$", "+/b/index.html"],
+        ["/ab", "+/%61b"], ["/ab", "+/%61c"], ["/ab", "+/*%62"], ["/a?b", "+/a%3Fb"],
+        ["/a*b", "+/ab"], ["/a*b", "+/axb"], ["/a*", "+/a"], ["/a$", "/a$b"], ["/a$", "+/a"],
+        ["/a", "+*"], ["/a", "+*a"], ["/a", "+*b"], ["/ab", "+/a$"], ["/ab", "+/a*$"],
+        ["/rob*ots.txt"], ["/robots.txt$", "/b"], ["/robots.txt2", "/robots"], ["/robots.tx"],
+        ["a", "/b"], ["/", "/b"], ["/*", "+/b"], ["", "/b"], ["+", "/a"], ["+/a", "/a"],
+        ["/a", "/a"], ["/a", "/ab"], ["/ab", "/a"], ["/ab", "/*b"], ["/ab", "/*c"], ["//", "+/"],
+        ["/*", "/$"], ["/\u00e9", "+/%C3%A9"], ["/a b", "+/a"], ["/" + "a" * 3_000, "+/b"],
     ],
     ids=" ".join,
-)
+)  # fmt: skip
 def test_rules_that_plain_bytes_settle_or_not(rules: list[str], dialect: koster.Dialect) -> None:
     lines = [f"Allow: {rule[1:]}" if rule[:1] == "+" else f"Disallow: {rule}" for rule in rules]
     both = ["\n".join(["User-agent: *", *each]) for each in (lines, lines[::-1])]
@@ -255,9 +255,9 @@ def test_decide_agrees_with_the_library_on_generated_files(
 
 
 TYPES = [
-    *(pa.string(), pa.large_string(), pa.string_view()),
-    *(pa.binary(), pa.large_binary(), pa.binary_view()),
-    *(pa.dictionary(pa.int8(), pa.string()), pa.dictionary(pa.int32(), pa.binary())),
+    pa.string(), pa.large_string(), pa.string_view(),
+    pa.binary(), pa.large_binary(), pa.binary_view(),
+    pa.dictionary(pa.int8(), pa.string()), pa.dictionary(pa.int32(), pa.binary()),
 ]  # fmt: skip
 
 

@@ -74,14 +74,14 @@ def test_usual_archives_are_scanned(check: Any) -> None:
 
 
 BODIES = [
-    *(b"", b"\n", ROBOTS, b"<html>", b" \t\r\n<!doctype html>", b"%PDF-1.7", b"GIF89a", b"Google: x"),
-    *(b"\xef\xbb\xbf" + ROBOTS, ROBOTS.decode().encode("utf-16"), b"# \xe4\n", "# ä\n".encode()),
-    *(b"\0" * 300, ROBOTS + b"\0", bytes(range(32)) * 3, b"# \x1b[1m\x7f\n", b"\x1f\x8b\x08", b"#\x0c"),
-    *(b"# " + b"x" * 600_000, b"a\n" * 300_000, b"PK\x03\x04", b"\x89PNG", b"\x7fELF"),
+    b"", b"\n", ROBOTS, b"<html>", b" \t\r\n<!doctype html>", b"%PDF-1.7", b"GIF89a", b"Google: x",
+    b"\xef\xbb\xbf" + ROBOTS, ROBOTS.decode().encode("utf-16"), b"# \xe4\n", "# ä\n".encode(),
+    b"\0" * 300, ROBOTS + b"\0", bytes(range(32)) * 3, b"# \x1b[1m\x7f\n", b"\x1f\x8b\x08", b"#\x0c",
+    b"# " + b"x" * 600_000, b"a\n" * 300_000, b"PK\x03\x04", b"\x89PNG", b"\x7fELF",
 ]  # fmt: skip
 TYPES = [
-    *(b"text/plain; charset=ISO-8859-1", b"text/plain;charset=utf-16", b"text/html", b"x", b"/"),
-    *(b"application/json", b"Application/Octet-Stream", b"\xe4", b"text/plain\t; charset=\"\"", b""),
+    b"text/plain; charset=ISO-8859-1", b"text/plain;charset=utf-16", b"text/html", b"x", b"/",
+    b"application/json", b"Application/Octet-Stream", b"\xe4", b"text/plain\t; charset=\"\"", b"",
 ]  # fmt: skip
 
 
@@ -95,19 +95,19 @@ def test_bodies(check: Any, body: bytes) -> None:
 
 
 HEADS = [
-    *(b"HTTP/1.1 200 OK\r\n", b"HTTP/1.0 200\r\n", b"HTTP/1.2 200 OK\r\n", b"HTTP/2 200\r\n"),
-    *(b"HTTP/1.1 099 Odd\r\n", b"HTTP/1.1 2000 OK\r\n", b"HTTP/1.1 2x0 OK\r\n", b"HTTP/1.1 999 X\r\n"),
-    *(b"http/1.1 200 OK\r\n", b"HTTP/1.1  200 OK\r\n", b"HTTP/1.1 200 OK\n", b"ICY 200 OK\r\n", b"\r\n"),
-    *(OK + b"content-TYPE: text/html\r\n", OK + b"Content-Type : x/y\r\n", OK + b"X:\r\n", OK + b":x\r\n"),
-    *(OK + b" folded: x\r\n", OK + b"X: y\r\n\tz\r\n", OK + b"no colon\r\n", OK + b"X: y\nZ: z\r\n"),
-    *(OK + b"X: " + b"y" * 9_000 + b"\r\n", OK + b"Server: \xe4\0\r\n", OK + b"\xe4: x\r\n"),
-    *(OK + b"Content-Encoding: gzip\r\n", OK + b"Transfer-Encoding: chunked\r\n"),
-    *(OK + b"Content-Encoding: \r\n", b"HTTP/1.1 200 OK\r\nContent-Type:x/y  \t\r\n"),
-    *(b"HTTP/1.1 301 Moved\r\nLocation: /x\r\n", b"HTTP/1.1 302 Found\r\nLocation: http://[\r\n"),
-    *(b"HTTP/1.1 304 Same\r\nLocation: /x\r\n", b"HTTP/1.1 307 There\r\nLocation: \xc3\xa4\r\n"),
-    *(b"HTTP/1.1 308 There\r\nlocation: http://x.org/\r\n", b"HTTP/1.1 302 Found\r\n"),
-    *(b"HTTP/1.1 301 Moved\r\nLocation: /x\r\nLocation: /y\r\n", b"HTTP/1.1 200 OK\r\nLocation: /x\r\n"),
-    *(b"HTTP/1.1 401 Who\r\n", b"HTTP/1.1 429 Slow\r\n", b"HTTP/1.1 503 Busy\r\n"),
+    b"HTTP/1.1 200 OK\r\n", b"HTTP/1.0 200\r\n", b"HTTP/1.2 200 OK\r\n", b"HTTP/2 200\r\n",
+    b"HTTP/1.1 099 Odd\r\n", b"HTTP/1.1 2000 OK\r\n", b"HTTP/1.1 2x0 OK\r\n", b"HTTP/1.1 999 X\r\n",
+    b"http/1.1 200 OK\r\n", b"HTTP/1.1  200 OK\r\n", b"HTTP/1.1 200 OK\n", b"ICY 200 OK\r\n", b"\r\n",
+    OK + b"content-TYPE: text/html\r\n", OK + b"Content-Type : x/y\r\n", OK + b"X:\r\n", OK + b":x\r\n",
+    OK + b" folded: x\r\n", OK + b"X: y\r\n\tz\r\n", OK + b"no colon\r\n", OK + b"X: y\nZ: z\r\n",
+    OK + b"X: " + b"y" * 9_000 + b"\r\n", OK + b"Server: \xe4\0\r\n", OK + b"\xe4: x\r\n",
+    OK + b"Content-Encoding: gzip\r\n", OK + b"Transfer-Encoding: chunked\r\n",
+    OK + b"Content-Encoding: \r\n", b"HTTP/1.1 200 OK\r\nContent-Type:x/y  \t\r\n",
+    b"HTTP/1.1 301 Moved\r\nLocation: /x\r\n", b"HTTP/1.1 302 Found\r\nLocation: http://[\r\n",
+    b"HTTP/1.1 304 Same\r\nLocation: /x\r\n", b"HTTP/1.1 307 There\r\nLocation: \xc3\xa4\r\n",
+    b"HTTP/1.1 308 There\r\nlocation: http://x.org/\r\n", b"HTTP/1.1 302 Found\r\n",
+    b"HTTP/1.1 301 Moved\r\nLocation: /x\r\nLocation: /y\r\n", b"HTTP/1.1 200 OK\r\nLocation: /x\r\n",
+    b"HTTP/1.1 401 Who\r\n", b"HTTP/1.1 429 Slow\r\n", b"HTTP/1.1 503 Busy\r\n",
 ]  # fmt: skip
 
 
@@ -119,9 +119,9 @@ def test_http_headers(check: Any, head: bytes) -> None:
 
 
 HEADERS = [
-    *((URI,), (DATE,), (URI, DATE, URI), (URI, DATE, DATE), (URI, DATE, "X: y"), (URI, DATE, "X")),
-    *((URI, DATE, " folded"), (URI, DATE, "Content-Length: 1"), (URI, DATE, "WARC-Type: metadata")),
-    *((URI, DATE, "warc-truncated: time"), (URI, DATE, "WARC-Truncated: "), (URI, DATE, "X: ä")),
+    (URI,), (DATE,), (URI, DATE, URI), (URI, DATE, DATE), (URI, DATE, "X: y"), (URI, DATE, "X"),
+    (URI, DATE, " folded"), (URI, DATE, "Content-Length: 1"), (URI, DATE, "WARC-Type: metadata"),
+    (URI, DATE, "warc-truncated: time"), (URI, DATE, "WARC-Truncated: "), (URI, DATE, "X: ä"),
     *((URI, f"WARC-Date: {each}") for each in (
         "2026-11-01T00:00:00.5Z", "2026-11-01T00:00:00.123456Z", "2026-11-01T00:00:00.123456+",
         "2026-11-01T00:00:00.x23456Z", "2026-11-01T00:00:00,123456Z", "2026-11-01T00:00:00X",
@@ -160,11 +160,11 @@ RECORDS = [
         "Content-Type: text/plain", "Content-Type: application/http; msgtype=request",
         "Content-Type: application/httpx", "Content-Type: application/http ;msgtype=response",
     )),
-    *(record("revisit", URI, DATE, HTTP, block=OK + b"\r\n"), record("resource", URI, DATE)),
-    *(record("warcinfo", block=b"isPartOf: second\r\n"), record("warcinfo", block=b"x: y\r\n")),
-    *(record("response", URI, DATE, HTTP, block=b""), record("request", block=b"")),
-    *(b"", b"\r\n", b"x", b"WARC/1.0\r\n\r\n", b"WARC/1.0\n" + fetch(OK)[10:]),
-    *(fetch(OK)[:-1], fetch(OK) + b"\r\n", fetch(OK) + fetch(OK), fetch(OK)[:-4] + b"\n\n\n\n"),
+    record("revisit", URI, DATE, HTTP, block=OK + b"\r\n"), record("resource", URI, DATE),
+    record("warcinfo", block=b"isPartOf: second\r\n"), record("warcinfo", block=b"x: y\r\n"),
+    record("response", URI, DATE, HTTP, block=b""), record("request", block=b""),
+    b"", b"\r\n", b"x", b"WARC/1.0\r\n\r\n", b"WARC/1.0\n" + fetch(OK)[10:],
+    fetch(OK)[:-1], fetch(OK) + b"\r\n", fetch(OK) + fetch(OK), fetch(OK)[:-4] + b"\n\n\n\n",
     *(by_hand(ROBOTS, URI, DATE, length=size) for size in (0, 31, 33, 10**6, 10**12, -1)),
     fetch(OK).replace(b"Content-Length: ", b"Content-Length: x"),
     fetch(OK).replace(b"WARC/1.0", b"WARC/2.0"),

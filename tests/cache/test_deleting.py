@@ -21,8 +21,13 @@ from tests.helpers.entries import ENTRY
 SITE = "https://example.com"
 #: Keys of other sites, and of none.
 OTHERS = [
-    *("https://example.com:8443", "http://example.com", "https://www.example.com"),
-    *("https://example.co", "https://xexample.com", "http://[::1]:8080", "x"),
+    "https://example.com:8443",
+    "http://example.com",
+    "https://www.example.com",
+    "https://example.co",
+    "https://xexample.com",
+    "http://[::1]:8080",
+    "x",
 ]
 PREFIXES = {key_prefix(dialect.statuses) for dialect in DIALECTS.values()} | {"1-2;;3;4 "}
 

@@ -72,9 +72,9 @@ def test_cases(case: Case, tmp_path: Path) -> None:
     path = tmp_path / "robots.txt"
     path.write_bytes(case.body)
     result = run(
-        *("--robots", str(path), "--agent", case.agent, "--dialect", case.dialect.name),
-        *("--format", "json", "--", *urls),
-    )
+        "--robots", str(path), "--agent", case.agent, "--dialect", case.dialect.name,
+        "--format", "json", "--", *urls,
+    )  # fmt: skip
     records = json.loads(result.stdout)
     assert {record["url"]: record["allowed"] for record in records} == {
         url: case.expected[url] for url in urls
@@ -209,9 +209,9 @@ def test_urls_from_a_file_and_from_standard_input(robots: str, tmp_path: Path) -
 def test_unreadable_files_are_errors_and_others_are_checked(robots: str, tmp_path: Path) -> None:
     missing = str(tmp_path / "missing.txt")
     result = run(
-        *("--robots", missing, "--robots", str(tmp_path), "--robots", robots, "--urls", missing),
+        "--robots", missing, "--robots", str(tmp_path), "--robots", robots, "--urls", missing,
         "/private",
-    )
+    )  # fmt: skip
     assert result.exit_code == 3
     assert result.stderr.splitlines() == [
         f"koster: {missing}: No such file or directory",

@@ -150,9 +150,9 @@ def test_check_of_sitemaps_prints_what_was_read(form: str, slow: wire.Wire, tmp_
     (tmp_path / "robots.txt").write_bytes(FILE)
     (tmp_path / "sitemap.txt").write_text("http://a.example/private/1\nhttp://a.example/2\n")
     arguments = [
-        *("check", "--timeout", "30", "-f", form, "--robots", str(tmp_path / "robots.txt")),
-        *("--sitemap", str(tmp_path / "sitemap.txt"), "--sitemap", f"{slow.url}sitemap.txt"),
-    ]
+        "check", "--timeout", "30", "-f", form, "--robots", str(tmp_path / "robots.txt"),
+        "--sitemap", str(tmp_path / "sitemap.txt"), "--sitemap", f"{slow.url}sitemap.txt",
+    ]  # fmt: skip
     out, err = run_and_stop(arguments, slow, [])
     assert err == "koster: stopped: 1 of 2 sitemaps done\n"
     if form == "json":
@@ -168,13 +168,13 @@ def test_check_prints_whole_answers(form: str, tmp_path: Path) -> None:
     with open(tmp_path / "out", "w") as file:
         process = subprocess.Popen(
             [
-                *(sys.executable, "-m", "koster", "check", "--robots", str(tmp_path / "r")),
-                *("--urls", str(tmp_path / "u"), "-f", form),
+                sys.executable, "-m", "koster", "check", "--robots", str(tmp_path / "r"),
+                "--urls", str(tmp_path / "u"), "-f", form,
             ],
             stdout=file,
             stderr=subprocess.PIPE,
             text=True,
-        )
+        )  # fmt: skip
     wait_for((tmp_path / "out").read_text)
     _, err = stop(process)
     stopped = re.fullmatch(r"koster: stopped: ([\d,]+) of 300,000 answers done\n", err)

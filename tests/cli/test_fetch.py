@@ -32,14 +32,25 @@ def test_check_fetches_each_site_once(site: Site) -> None:
     site.robots(body=FILE)
     with server.running() as other:
         result = run(
-            *("check", "--agent", "FooBot", f"{site.url}/private/x", f"{other.url}/private/x"),
-            *(f"{site.url}/open", f"{site.url}/robots.txt"),
+            "check",
+            "--agent",
+            "FooBot",
+            f"{site.url}/private/x",
+            f"{other.url}/private/x",
+            f"{site.url}/open",
+            f"{site.url}/robots.txt",
         )
         assert result.exit_code == 1
         lines = result.stdout.splitlines()
         assert lines[1].split() == [
-            *("blocked", "FooBot", f"{site.url}/private/x"),
-            *("robots.txt:2:", "Disallow:", "/private\\t#", "keep", "out"),
+            "blocked",
+            "FooBot",
+            f"{site.url}/private/x",
+            "robots.txt:2:",
+            "Disallow:",
+            "/private\\t#",
+            "keep",
+            "out",
         ]
         assert lines[2].endswith("  no rule matches")
         assert lines[3].endswith("/robots.txt itself is always allowed")
@@ -116,9 +127,16 @@ def test_fetch_shows_redirects_headers_freshness_and_the_file(site: Site) -> Non
     result = run("fetch", f"{site.url}/any/page")
     assert result.exit_code == 0
     for expected in (
-        *(f"301     {site.url}/robots.txt", "location: /r", f"200     {site.url}/r"),
-        *("cache-control: max-age=3600", 'etag: "1"', "a file", "1 group, read as RFC9309"),
-        *("Fetched again  not before ", "Disallow: /private      # keep out", "hello\\x1b[31m"),
+        f"301     {site.url}/robots.txt",
+        "location: /r",
+        f"200     {site.url}/r",
+        "cache-control: max-age=3600",
+        'etag: "1"',
+        "a file",
+        "1 group, read as RFC9309",
+        "Fetched again  not before ",
+        "Disallow: /private      # keep out",
+        "hello\\x1b[31m",
     ):
         assert expected in result.stdout, expected
     assert "secret" not in result.stdout

@@ -355,9 +355,9 @@ def test_endless_servers(robots: Path) -> None:
 
 def test_missing_files(robots: Path, tmp_path: Path, unused: int) -> None:
     result = run(
-        *("check", "--robots", robots, "--sitemap", tmp_path / "none.xml", "--sitemap", tmp_path),
-        *("--sitemap", f"http://127.0.0.1:{unused}/s.xml"),
-    )
+        "check", "--robots", robots, "--sitemap", tmp_path / "none.xml", "--sitemap", tmp_path,
+        "--sitemap", f"http://127.0.0.1:{unused}/s.xml",
+    )  # fmt: skip
     assert errors(result)[:2] == [
         f"koster: {tmp_path}/none.xml: No such file or directory",
         f"koster: {tmp_path}: Is a directory",
@@ -577,12 +577,12 @@ def test_ctrl_c_exits_cleanly(robots: Path, form: str) -> None:
     with wire.running(wire.sends_slowly(b" " * 1000, 0.3, head)) as running:
         process = subprocess.Popen(
             [
-                *(sys.executable, "-m", "koster", "check", "--robots", robots, "-f", form),
-                *("--timeout", "30", "--sitemap", running.url),
+                sys.executable, "-m", "koster", "check", "--robots", robots, "-f", form,
+                "--timeout", "30", "--sitemap", running.url,
             ],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-        )
+        )  # fmt: skip
         for _ in range(500):
             if running.connections:
                 break

@@ -23,14 +23,14 @@ from tests.helpers.support import ROOT
 
 #: What a command on a file needs neither for its answers nor to print them into a pipe.
 HEAVY = (
-    *("asyncio", "ssl", "socket", "http", "email", "xml.etree", "sqlite3", "multiprocessing"),
-    *("httpx2", "httpcore2", "anyio", "idna", "redis", "jinja2", "markdown_it", "pygments"),
-    *("rich.console", "rich.markdown", "rich.progress", "rich.table", "rich.text"),
-    *("pyarrow", "duckdb", "numpy", "polars", "fastapi", "pydantic", "uvicorn", "cryptography"),
-    *("koster.access", "koster.fetch", "koster.bulk", "koster.cache", "koster.compat"),
-    *("koster.conformance", "koster.logs", "koster.service", "koster._worker"),
-    *("koster._reports.sarif", "koster._reports.junit"),
-)
+    "asyncio", "ssl", "socket", "http", "email", "xml.etree", "sqlite3", "multiprocessing",
+    "httpx2", "httpcore2", "anyio", "idna", "redis", "jinja2", "markdown_it", "pygments",
+    "rich.console", "rich.markdown", "rich.progress", "rich.table", "rich.text",
+    "pyarrow", "duckdb", "numpy", "polars", "fastapi", "pydantic", "uvicorn", "cryptography",
+    "koster.access", "koster.fetch", "koster.bulk", "koster.cache", "koster.compat",
+    "koster.conformance", "koster.logs", "koster.service", "koster._worker",
+    "koster._reports.sarif", "koster._reports.junit",
+)  # fmt: skip
 #: Proofs and checks, which `check` does not need.
 PROOFS = ("koster.analysis", "koster.lint", "koster.diff", "koster.audit", "koster.formatting")
 

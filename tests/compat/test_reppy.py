@@ -282,8 +282,14 @@ def test_tls_error() -> None:
 
 def test_all_exceptions_have_one_parent() -> None:
     for name in (
-        *("ContentTooLong", "ServerError", "SSLException", "ConnectionException", "MalformedUrl"),
-        *("ExcessiveRedirects", "ReadTimeout", "BadStatusCode"),
+        "ContentTooLong",
+        "ServerError",
+        "SSLException",
+        "ConnectionException",
+        "MalformedUrl",
+        "ExcessiveRedirects",
+        "ReadTimeout",
+        "BadStatusCode",
     ):
         assert issubclass(getattr(exceptions, name), exceptions.ReppyException)
 

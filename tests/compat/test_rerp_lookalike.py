@@ -115,8 +115,13 @@ def test_lookalike_lacks_the_parsers_internal_attributes(name: str) -> None:
 
 def test_every_public_name_of_the_original_exists() -> None:
     for name in (
-        *("RobotExclusionRulesParser", "RobotFileParserLookalike", "MK1996", "GYM2008"),
-        *("SEVEN_DAYS", "MAX_FILESIZE", "PY_MAJOR_VERSION"),
+        "RobotExclusionRulesParser",
+        "RobotFileParserLookalike",
+        "MK1996",
+        "GYM2008",
+        "SEVEN_DAYS",
+        "MAX_FILESIZE",
+        "PY_MAJOR_VERSION",
     ):
         assert hasattr(rerp, name)
     assert (MK1996, GYM2008, rerp.MAX_FILESIZE) == (1, 2, 102400)

@@ -125,9 +125,9 @@ CHAINS = {
 }
 #: Tokens without a documented fallback, though their names look as if they had one.
 ALONE = (
-    *("Googlebot", "GoogleOther", "Storebot-Google", "AdsBot-Google", "AdsBot-Google-Mobile"),
-    *("Applebot-Extended", "bingbot", "AdIdxBot", "BingPreview", "YandexDirect", "Google-Extended"),
-)
+    "Googlebot", "GoogleOther", "Storebot-Google", "AdsBot-Google", "AdsBot-Google-Mobile",
+    "Applebot-Extended", "bingbot", "AdIdxBot", "BingPreview", "YandexDirect", "Google-Extended",
+)  # fmt: skip
 
 
 def test_every_chain_has_a_case() -> None:

@@ -135,7 +135,17 @@ def view(text: bytes) -> tuple[Data, int]:
 @pytest.fixture(autouse=True)
 def strict(monkeypatch: pytest.MonkeyPatch) -> None:
     for function in (
-        *(integers, resized, buffer, longs_in, integers_in, bytes_in, find, same, copy, fill, view),
+        integers,
+        resized,
+        buffer,
+        longs_in,
+        integers_in,
+        bytes_in,
+        find,
+        same,
+        copy,
+        fill,
+        view,
     ):
         monkeypatch.setattr(memory, function.__name__, function)
     monkeypatch.setattr(buffers, "part", part)

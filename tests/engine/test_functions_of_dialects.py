@@ -76,8 +76,13 @@ def test_names_with_unusual_bytes_may_match() -> None:
 @pytest.mark.parametrize(
     ("agent", "name"),
     [
-        *(("oo", b"foobot"), ("f", b"foobot"), ("bot", b"foobot"), ("FooBot", b"foobot")),
-        *(("xOTHERx", b"other"), ("xOTHER", b"other"), ("OTHERx", b"other")),
+        ("oo", b"foobot"),
+        ("f", b"foobot"),
+        ("bot", b"foobot"),
+        ("FooBot", b"foobot"),
+        ("xOTHERx", b"other"),
+        ("xOTHER", b"other"),
+        ("OTHERx", b"other"),
     ],
 )
 def test_names_in_agents_and_agents_in_names_may_match(agent: str, name: bytes) -> None:

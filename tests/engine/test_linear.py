@@ -95,7 +95,9 @@ def work(action: Callable[[], object]) -> int:
 #: Those of facades choose groups with functions of their own.
 DIALECTS = (
     *koster.DIALECTS.values(),
-    *(robotparser._DIALECT, reppy.robots._DIALECT, webcanon._DIALECT),
+    robotparser._DIALECT,
+    reppy.robots._DIALECT,
+    webcanon._DIALECT,
 )
 
 
@@ -154,9 +156,12 @@ def test_shell_patterns_are_linear_in_the_path(name: str) -> None:
 @pytest.mark.parametrize(
     ("part", "end", "dialect"),
     [
-        *(("*a", "*b", koster.RFC9309), ("*" + "a" * 20, "*b", koster.RFC9309)),
-        *(("*" + "a" * 38, "b*", koster.RFC9309), ("*ab", "*c$", koster.RFC9309)),
-        *(("*a", "*b", koster.EXTENDED2), ("*[!b]", "b*", koster.EXTENDED2)),
+        ("*a", "*b", koster.RFC9309),
+        ("*" + "a" * 20, "*b", koster.RFC9309),
+        ("*" + "a" * 38, "b*", koster.RFC9309),
+        ("*ab", "*c$", koster.RFC9309),
+        ("*a", "*b", koster.EXTENDED2),
+        ("*[!b]", "b*", koster.EXTENDED2),
     ],
     ids=str,
 )

@@ -128,10 +128,10 @@ def test_full_disk_stops_no_decision(
     decisions = asking.decide(
         kind,
         [
-            *(rounds[0], count),
-            *(disk.fill, rounds[1], count, rounds[2], count),
-            *(disk.free, rounds[3], count),
-            *(disk.fill, rounds[4], count),
+            rounds[0], count,
+            disk.fill, rounds[1], count, rounds[2], count,
+            disk.free, rounds[3], count,
+            disk.fill, rounds[4], count,
         ],
         cache=path, transport=SITES, on_event=events.append,
     )  # fmt: skip

@@ -46,11 +46,11 @@ from tests.helpers.server import Answer, Site
 @pytest.mark.parametrize(
     "options",
     [
-        *({"user_agent": ""}, {"user_agent": "a\nb"}, {"user_agent": "é"}, {"timeout": 0}),
-        *({"timeout": float("nan")}, {"timeout": float("inf")}, {"timeout": -1}, {"at_once": 0}),
+        {"user_agent": ""}, {"user_agent": "a\nb"}, {"user_agent": "é"}, {"timeout": 0},
+        {"timeout": float("nan")}, {"timeout": float("inf")}, {"timeout": -1}, {"at_once": 0},
         {"guard": koster.PUBLIC_ONLY, "transport": MockTransport({})},
     ],
-)
+)  # fmt: skip
 def test_invalid_arguments(make: Any, options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"user_agent|timeout|at_once|guard"):
         make(**{"user_agent": NAME} | options)
@@ -84,11 +84,11 @@ def test_product_token_comes_from_user_agent_or_agent() -> None:
 @pytest.mark.parametrize(
     ("agent", "error"),
     [
-        *(("", ValueError), (" ", ValueError), ("\t\u00a0", ValueError), ([], ValueError)),
-        *(((), ValueError), (("FooBot", ""), ValueError), (["  "], ValueError)),
-        *((1, TypeError), (b"FooBot", TypeError), ([1], TypeError), ({"FooBot"}, TypeError)),
+        ("", ValueError), (" ", ValueError), ("\t\u00a0", ValueError), ([], ValueError),
+        ((), ValueError), (("FooBot", ""), ValueError), (["  "], ValueError),
+        (1, TypeError), (b"FooBot", TypeError), ([1], TypeError), ({"FooBot"}, TypeError),
     ],
-)
+)  # fmt: skip
 def test_agents_without_a_name_are_refused(make: Any, agent: Any, error: type[Exception]) -> None:
     """Nobody's group would apply to them."""
     with pytest.raises(error, match="agent must"):
@@ -177,7 +177,10 @@ def test_mock_transport_validates_replies_and_allows_changes() -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        *({"user_agent": None}, {"dialect": "GOOGLE"}, {"timeout": None}, {"timeout": "5"}),
+        {"user_agent": None},
+        {"dialect": "GOOGLE"},
+        {"timeout": None},
+        {"timeout": "5"},
         {"on_event": 5},
     ],
 )
@@ -410,8 +413,12 @@ def test_subclass_of_a_client_is_accepted(site: Site) -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        *({"guard": koster.PUBLIC_ONLY}, {"proxy": "http://proxy.example"}, {"verify": False}),
-        *({"cert": "own.pem"}, {"trust_env": False}, {"transport": MockTransport({})}),
+        {"guard": koster.PUBLIC_ONLY},
+        {"proxy": "http://proxy.example"},
+        {"verify": False},
+        {"cert": "own.pem"},
+        {"trust_env": False},
+        {"transport": MockTransport({})},
     ],
 )
 def test_settings_of_the_own_network_cannot_be_combined_with_http(options: dict[str, Any]) -> None:

@@ -119,8 +119,12 @@ EXTREME_MOMENTS = [
     moment.replace(tzinfo=timezone(timedelta(hours=hours)))
     for hours in (0, 12, -12)
     for moment in (
-        *(datetime.min, datetime.min + timedelta(seconds=1), datetime.min + timedelta(days=1)),
-        *(datetime.max, datetime.max - timedelta(seconds=1), datetime.max - timedelta(hours=20)),
+        datetime.min,
+        datetime.min + timedelta(seconds=1),
+        datetime.min + timedelta(days=1),
+        datetime.max,
+        datetime.max - timedelta(seconds=1),
+        datetime.max - timedelta(hours=20),
     )
 ]
 
@@ -143,9 +147,9 @@ def test_clock_at_the_limits_of_datetime(kind: str, moment: datetime) -> None:
             sites.requests.clear()
             results = ask(
                 kind,
-                *(("robots", origin), ("refetch", origin), ("refetch", origin)),
-                *(("allowed", f"{origin}/x"), ("decide", f"{origin}/x")),
-                *(("next_request", origin), ("wait", origin), ("next_request", origin)),
+                ("robots", origin), ("refetch", origin), ("refetch", origin),
+                ("allowed", f"{origin}/x"), ("decide", f"{origin}/x"),
+                ("next_request", origin), ("wait", origin), ("next_request", origin),
                 transport=sites, clock=lambda: moment, dialect=dialect, pacer=NoWaitPacer(),
                 on_event=lambda _: None,
             )  # fmt: skip

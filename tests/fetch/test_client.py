@@ -25,8 +25,11 @@ def test_each_site_is_fetched_once(kind: str, site: Site) -> None:
     url = site.url
     decisions = ask(
         kind,
-        *(("decide", f"{url}/private/x"), ("decide", f"{url}/open"), ("allowed", f"{url}/private")),
-        *(("allowed", f"{url}/robots.txt"), ("robots", url)),
+        ("decide", f"{url}/private/x"),
+        ("decide", f"{url}/open"),
+        ("allowed", f"{url}/private"),
+        ("allowed", f"{url}/robots.txt"),
+        ("robots", url),
     )
     assert [bool(each) for each in decisions[:4]] == [False, True, False, True]
     assert str(decisions[0]).endswith("line 2, Disallow: /private")
@@ -73,10 +76,10 @@ def test_status_codes(kind: str, site: Site, status: int, reason: str) -> None:
 
 #: URL spellings that browsers and most HTTP clients resolve to /private/x.
 SPELLINGS = [
-    *("{}/private/x", " {}/private/x", "\t{}/private/x\n", "{}\\private\\x", "{}/pri\tvate/x"),
-    *("{}/open/../private/x", "{}/./private/x", "{}/open/%2e%2E/private/x", "{}/private/./x#y"),
-    *("\x00{}/private/x", "{}/%70rivate/x", "{}/private/x?", "{}\\.\\private/y/../x"),
-]
+    "{}/private/x", " {}/private/x", "\t{}/private/x\n", "{}\\private\\x", "{}/pri\tvate/x",
+    "{}/open/../private/x", "{}/./private/x", "{}/open/%2e%2E/private/x", "{}/private/./x#y",
+    "\x00{}/private/x", "{}/%70rivate/x", "{}/private/x?", "{}\\.\\private/y/../x",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)

@@ -34,8 +34,13 @@ def test_events(kind: str, site: Site) -> None:
         clock=clock,
     )
     assert [event.name.name for event in events] == [
-        *("FETCH_STARTED", "REDIRECTED", "FETCH_FINISHED", "SITE_COMMENTS", "OUTSIDE_VISIT_TIME"),
-        *("CACHE_HIT", "OUTSIDE_VISIT_TIME"),
+        "FETCH_STARTED",
+        "REDIRECTED",
+        "FETCH_FINISHED",
+        "SITE_COMMENTS",
+        "OUTSIDE_VISIT_TIME",
+        "CACHE_HIT",
+        "OUTSIDE_VISIT_TIME",
     ]
     assert {event.origin for event in events} == {site.url}
     started, redirected, finished, comments, outside, hit, _ = (

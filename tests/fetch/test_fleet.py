@@ -185,10 +185,10 @@ IN_AN_HOUR = "in an hour"
 
 WRONG_VALUES: list[tuple[str, dict[str, str]]] = [
     *(("last", {"began": began, "seconds": "0"}) for began in (
-        *("nonsense", "", "-1", "1.5", "inf", "\0", str(10**30), "9" * 4000, "9" * 5000, IN_AN_HOUR),
+        "nonsense", "", "-1", "1.5", "inf", "\0", str(10**30), "9" * 4000, "9" * 5000, IN_AN_HOUR,
     )),
     *(("last", {"began": "0", "seconds": seconds}) for seconds in (
-        *("nonsense", "", "-1", "nan", "inf", "1e300", "9" * 5000),
+        "nonsense", "", "-1", "nan", "inf", "1e300", "9" * 5000,
     )),
     ("last", {"began": "0"}),
     *(("turn 60000", {"tat1": tat}) for tat in ("1e300", "inf", "9e15", "9" * 5000, IN_AN_HOUR)),

@@ -119,11 +119,11 @@ def test_a_synchronous_client_warns_in_an_event_loop() -> None:
 @pytest.mark.parametrize(
     ("seconds", "error"),
     [
-        *(("1", TypeError), (b"1", TypeError), (None, TypeError), (True, TypeError)),
-        *((timedelta(seconds=1), TypeError), ("FooBot", TypeError)),
-        *((float("nan"), ValueError), (-1, ValueError), (float("inf"), ValueError)),
+        ("1", TypeError), (b"1", TypeError), (None, TypeError), (True, TypeError),
+        (timedelta(seconds=1), TypeError), ("FooBot", TypeError),
+        (float("nan"), ValueError), (-1, ValueError), (float("inf"), ValueError),
     ],
-)
+)  # fmt: skip
 def test_durations_are_numbers(kind: str, seconds: Any, error: type[Exception]) -> None:
     with pytest.raises(error, match="seconds must be a "):
         call(kind, "took", URL, seconds, transport=MockTransport(SITES))
@@ -132,8 +132,12 @@ def test_durations_are_numbers(kind: str, seconds: Any, error: type[Exception]) 
 @pytest.mark.parametrize(
     ("at_most", "error"),
     [
-        *(("1", TypeError), (b"1", TypeError), (True, TypeError), (timedelta(1), TypeError)),
-        *((float("nan"), ValueError), (-1, ValueError)),
+        ("1", TypeError),
+        (b"1", TypeError),
+        (True, TypeError),
+        (timedelta(1), TypeError),
+        (float("nan"), ValueError),
+        (-1, ValueError),
     ],
 )
 def test_the_longest_wait_is_a_number(at_most: Any, error: type[Exception]) -> None:

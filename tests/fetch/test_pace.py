@@ -131,7 +131,7 @@ def test_only_expired_turns_are_discarded() -> None:
 @given(
     st.lists(st.tuples(st.sampled_from("abc"), st.floats(0, 20)), max_size=30),
     st.sampled_from([
-        *(["Crawl-delay: 3"], ["Request-rate: 1/5s 1200-1201"], ["Visit-time: 1200-1201"], []),
+        ["Crawl-delay: 3"], ["Request-rate: 1/5s 1200-1201"], ["Visit-time: 1200-1201"], [],
         ["Request-rate: 1/2s", "Request-rate: 1/9s 1159-1200"],
     ]),
 )  # fmt: skip

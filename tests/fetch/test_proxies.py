@@ -234,14 +234,15 @@ def test_url_of_a_proxy(text: str, shown: str, auth: Any) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *("", "http://", "ftp://me:secret@proxy.example", "http://me:se/cret@proxy.example"),
-        *(
-            "http://proxy.example:port",
-            "http://proxy.example/path",
-            "http://[::1",
-            "foo bar",
-            "http://a b:1",
-        ),
+        "",
+        "http://",
+        "ftp://me:secret@proxy.example",
+        "http://me:se/cret@proxy.example",
+        "http://proxy.example:port",
+        "http://proxy.example/path",
+        "http://[::1",
+        "foo bar",
+        "http://a b:1",
     ],
 )
 def test_invalid_proxy_raises_without_its_password(make: Any, text: str) -> None:

@@ -25,31 +25,31 @@ from tests.helpers.support import HERE
 PATH = HERE / "analysis" / "answers.json"
 
 _PARTS = (
-    *("a", "b", "ab", "/", "/", "*", "*", "**", "?", "$", "%2F", "%61", "é", "%C3%A9", "a?b=", ":"),
-)
+    "a", "b", "ab", "/", "/", "*", "*", "**", "?", "$", "%2F", "%61", "é", "%C3%A9", "a?b=", ":",
+)  # fmt: skip
 _SHELL_PARTS = ("a", "b", "*", "*", "?", "[ab]", "[!a]", "[a-x]", "\\a", "\\*", "[", "/", "%5B")
 #: Bytes that are rare, and patterns that are long: 32 bytes after the first star are usual.
 _RARE_PARTS = (
-    *("a", "b", "/", "*", "*", "*", "*a", "\x01", "\x7f", "%FF", "%7C", "|", "&", "=", "%26"),
-    *("%3D", "%3F", "%25", "%", "%2", "[ab]", "()", "!", "%2A", "%24", "ü", "%C3", "*À", "*ÿ"),
-    *("*%C0", "*%80", "*%BF", "*" + "ab" * 15, "*" + "ab" * 15 + "a", "*" + "ab" * 16),
+    "a", "b", "/", "*", "*", "*", "*a", "\x01", "\x7f", "%FF", "%7C", "|", "&", "=", "%26",
+    "%3D", "%3F", "%25", "%", "%2", "[ab]", "()", "!", "%2A", "%24", "ü", "%C3", "*À", "*ÿ",
+    "*%C0", "*%80", "*%BF", "*" + "ab" * 15, "*" + "ab" * 15 + "a", "*" + "ab" * 16,
     "*" + "ab" * 40,
-)
+)  # fmt: skip
 _RARE_SHELL_PARTS = (
-    *("a", "b", "*", "?", "[[]", "[[a]", "\\[", "[!a]", "]", "|", "%FF", "[%2F]", "[a-x]b", "\\*"),
-    *("*" + "ab" * 15, "*" + "[ab]" * 8, "?" + "[ab]" * 8),
-)
+    "a", "b", "*", "?", "[[]", "[[a]", "\\[", "[!a]", "]", "|", "%FF", "[%2F]", "[a-x]b", "\\*",
+    "*" + "ab" * 15, "*" + "[ab]" * 8, "?" + "[ab]" * 8,
+)  # fmt: skip
 _STARTS = ("/", "/", "/", "/", "*", "", "/*", "//", "/robots.txt", "/robots")
 _ENDS = ("", "", "", "$", "*", "*$")
 _NAMES = ("*", "*", "FooBot", "foobot", "Bar", "FooBot/2")
 _RARE_NAMES = ("*", "Foo Bar", "Bar Foo", "FooBot 2", "A1.b/2", "Foo*", "* x", "AI2Bot", "foobot")
 _AGENTS = ("foobot/2.1", "Mozilla/5.0 (compatible; Bar/1.0)", "x")
 _URLS = (
-    *("/", "/a", "/ab", "/b/a", "/a/b", "//a", "/aab", "/?", "/a?b=", "/?a=b", "/%2Fa", "/a%2fb"),
-    *("/%61", "/é", "/%c3%a9b", "/$", "/a$", "/*", "/a*b", "/robots.txt", "/robots.txta", "/["),
-    *("/x", "https://example.com/ab/a", "http://example.com", "/a:", "/:b", "/ba", "/bb", "/a/"),
+    "/", "/a", "/ab", "/b/a", "/a/b", "//a", "/aab", "/?", "/a?b=", "/?a=b", "/%2Fa", "/a%2fb",
+    "/%61", "/é", "/%c3%a9b", "/$", "/a$", "/*", "/a*b", "/robots.txt", "/robots.txta", "/[",
+    "/x", "https://example.com/ab/a", "http://example.com", "/a:", "/:b", "/ba", "/bb", "/a/",
     "",
-)
+)  # fmt: skip
 
 
 class _Words(NamedTuple):
@@ -68,10 +68,10 @@ class _Words(NamedTuple):
 
 
 _USUAL = _Words(
-    *(_NAMES, _PARTS, _SHELL_PARTS, 4, ("Allow", "Disallow", "Disallow"), 0.12, range(1, 8), 0.8)
+    _NAMES, _PARTS, _SHELL_PARTS, 4, ("Allow", "Disallow", "Disallow"), 0.12, range(1, 8), 0.8
 )
 _RARE = _Words(
-    *(_RARE_NAMES, _RARE_PARTS, _RARE_SHELL_PARTS, 3, ("Allow", "Disallow"), 0.1, range(2, 7), 0.7)
+    _RARE_NAMES, _RARE_PARTS, _RARE_SHELL_PARTS, 3, ("Allow", "Disallow"), 0.1, range(2, 7), 0.7
 )
 
 

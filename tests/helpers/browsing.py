@@ -19,8 +19,13 @@ REBOUND = "rebound.test"
 
 #: Run as root, without background requests.
 FLAGS = [
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
     # The name of a website that now resolves to the visitor's computer.
     f"--host-resolver-rules=MAP {REBOUND} 127.0.0.1",
 ]

@@ -15,11 +15,11 @@ OTHER = "User-agent: *\nAllow: /\n"
 
 
 AGENTS = (
-    *("Googlebot", "bingbot", "GPTBot", "ClaudeBot", "CCBot", "Bytespider", "Amazonbot"),
-    *("PerplexityBot", "Google-Extended", "AdsBot-Google", "archive.org_bot", "*", "gptbot/1.0"),
-    *("Googlebot-Image", "Applebot", "YandexImages", "GoogleOther-Video/1.0"),
+    "Googlebot", "bingbot", "GPTBot", "ClaudeBot", "CCBot", "Bytespider", "Amazonbot",
+    "PerplexityBot", "Google-Extended", "AdsBot-Google", "archive.org_bot", "*", "gptbot/1.0",
+    "Googlebot-Image", "Applebot", "YandexImages", "GoogleOther-Video/1.0",
     "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)",
-)
+)  # fmt: skip
 
 
 def cell(body: bytes | str, agent: str, dialect: koster.Dialect = koster.RFC9309) -> dict[str, Any]:

@@ -29,40 +29,40 @@ PATH = HERE / "engine" / "answers.json"
 _COUNTED = ("find", "same", "search", "copy", "integers", "resized", "buffer")
 
 _NAMES = (
-    *("*", "*", "Foo", "foobot", "Foo Bot", "Foo\t \tBot/2 *", "Foo/2", "Fo", "bar-x", "Bar_X*"),
-    *("b", "* x", "*\tx", "*x", "x", "", "Mozilla", "5Bot", "a.b", "Foo (x)", "\u00e9", "oob"),
-    *("Foo \tBot", "f*o", "\udcff", "foo\x0bbot", "Bar_X", "oo"),
-)
+    "*", "*", "Foo", "foobot", "Foo Bot", "Foo\t \tBot/2 *", "Foo/2", "Fo", "bar-x", "Bar_X*",
+    "b", "* x", "*\tx", "*x", "x", "", "Mozilla", "5Bot", "a.b", "Foo (x)", "\u00e9", "oob",
+    "Foo \tBot", "f*o", "\udcff", "foo\x0bbot", "Bar_X", "oo",
+)  # fmt: skip
 AGENTS = (
-    *("foo", "FooBot", "Foo/2.1", "foo bot", "Foo  Bot/1", "bar-x", "Mozilla/5.0", "x", "", "a.b"),
-    *("Mozilla/5.0 (compatible; FooBot/2.1; +http://bar-x/) Foo Bot", "5Bot (x) bar_x", "*"),
-    *("b 1/2", "(Foo)", "(x) Foo Bot/2", "Foo/1 2", "Mozilla/5.0 (x; www.foo) a.b", "FOO\tBOT"),
+    "foo", "FooBot", "Foo/2.1", "foo bot", "Foo  Bot/1", "bar-x", "Mozilla/5.0", "x", "", "a.b",
+    "Mozilla/5.0 (compatible; FooBot/2.1; +http://bar-x/) Foo Bot", "5Bot (x) bar_x", "*",
+    "b 1/2", "(Foo)", "(x) Foo Bot/2", "Foo/1 2", "Mozilla/5.0 (x; www.foo) a.b", "FOO\tBOT",
     "oobar-x",
-)
+)  # fmt: skip
 _KEYS = (
-    *("User-agent", "Disallow", "Allow", "Disallow", "Allow", "disallow", "allow ", "Dissalow"),
-    *("useragent", "Crawl-delay", "Robot-version", "Unknown", "Sitemap", "user agent", "Allowance"),
-)
+    "User-agent", "Disallow", "Allow", "Disallow", "Allow", "disallow", "allow ", "Dissalow",
+    "useragent", "Crawl-delay", "Robot-version", "Unknown", "Sitemap", "user agent", "Allowance",
+)  # fmt: skip
 _SEPARATORS = (": ", ": ", ": ", ":", " : ", "\t:\t", " ", "", "::")
 _COMMENTS = ("", "", "", "", " # x", "#y", "\x00", " ")
 _PIECES = (
-    *("a", "b", "ab", "/", "/", "*", "**", "?", "&x=", "$", "%2F", "%2f", "%61", "%", "\u00e9"),
-    *(";", "[a-c]", "[!b]", "\\*", "\\a", "]", "index.html", "#", "%2A", "%24", "%26", "-", ":"),
-    *("~", "\udcff", "\x7f", "%7f", "[^a]", "[]a]", "[a-]", "%3F", "%G1", "%1G", "%5b", "\\%61"),
-    *("?", "/", "%%5B", "%%2A", "%\\*"),
-)
+    "a", "b", "ab", "/", "/", "*", "**", "?", "&x=", "$", "%2F", "%2f", "%61", "%", "\u00e9",
+    ";", "[a-c]", "[!b]", "\\*", "\\a", "]", "index.html", "#", "%2A", "%24", "%26", "-", ":",
+    "~", "\udcff", "\x7f", "%7f", "[^a]", "[]a]", "[a-]", "%3F", "%G1", "%1G", "%5b", "\\%61",
+    "?", "/", "%%5B", "%%2A", "%\\*",
+)  # fmt: skip
 #: Runs of 38 bytes, and of as many as are searched without links.
 _LONG = "abcab" * 7 + "abd"
 _SHORT = "abcab" * 6 + "ab"
 URLS = (
-    *("/", "", "/a", "/ab", "/a/b", "/b/ab/", "//a", "//a//b?c", "/?a=b", "/a?b&x=/%2f", "/a%2Fb"),
-    *("https://e.com/ab/b", "HTTP://e?a", "http://e", "h:/a", "/%61b", "/\u00e9", "/%C3%a9"),
-    *("/a*b", "/robots.txt", "robots.txt?a", "/robots.txtb", "/a/index.html", "/a$", "/a;b"),
-    *("/a#b", "a\x00b", f"/a{_LONG}b{_LONG}", f"/b{_LONG[:-1]}{_LONG}", "/%", "/%2", "/[a-c]"),
-    *("/-~", "/a:b", "ab?", "///a", "//a/b#", "ab:x/ab/b", "ab:/x/ab", "ab://x?b", "/a\x00/b"),
-    *("/a\x7f", "/b?%2f/?%3F=%26", "1b://e/a", "@b://e/a", "+://a/b", "://a/b", "#/a", "/a:b://ab"),
-    *("//", "a;b", "/]", "/a/b/ab/"),
-)
+    "/", "", "/a", "/ab", "/a/b", "/b/ab/", "//a", "//a//b?c", "/?a=b", "/a?b&x=/%2f", "/a%2Fb",
+    "https://e.com/ab/b", "HTTP://e?a", "http://e", "h:/a", "/%61b", "/\u00e9", "/%C3%a9",
+    "/a*b", "/robots.txt", "robots.txt?a", "/robots.txtb", "/a/index.html", "/a$", "/a;b",
+    "/a#b", "a\x00b", f"/a{_LONG}b{_LONG}", f"/b{_LONG[:-1]}{_LONG}", "/%", "/%2", "/[a-c]",
+    "/-~", "/a:b", "ab?", "///a", "//a/b#", "ab:x/ab/b", "ab:/x/ab", "ab://x?b", "/a\x00/b",
+    "/a\x7f", "/b?%2f/?%3F=%26", "1b://e/a", "@b://e/a", "+://a/b", "://a/b", "#/a", "/a:b://ab",
+    "//", "a;b", "/]", "/a/b/ab/",
+)  # fmt: skip
 
 
 def files() -> Iterator[tuple[str, str]]:

@@ -43,8 +43,12 @@ KINDS = ["threads", "asyncio", "trio"]
 
 #: Kinds of clients with the HTTP library that the caller has.
 LIBRARY_KINDS = [
-    *("threads httpx", "threads httpx2", "threads requests"),
-    *("asyncio httpx", "asyncio httpx2", "asyncio aiohttp"),
+    "threads httpx",
+    "threads httpx2",
+    "threads requests",
+    "asyncio httpx",
+    "asyncio httpx2",
+    "asyncio aiohttp",
 ]
 
 

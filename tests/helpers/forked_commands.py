@@ -10,7 +10,11 @@ from multiprocessing.context import ForkServerContext
 from pathlib import Path
 
 _IMPORTED = [
-    *("koster._cli.root", "koster.logs", "koster.bulk.runs", "koster.fetch", "koster._reports"),
+    "koster._cli.root",
+    "koster.logs",
+    "koster.bulk.runs",
+    "koster.fetch",
+    "koster._reports",
     *(
         f"koster._cli.commands.{name}"
         for name in ("audit", "check", "compose", "diff", "fetch", "fmt")

@@ -48,11 +48,12 @@ CRAWLERS = ("GPTBot", "AdsBot-Google", "bingbot", "ChatGPT-User", "Googlebot-Ima
 URLS = ("/robots.txt", "/robots.txt?x", "/a", "/b/c", "/c", "//d", "https://example.com/a")
 STATUSES = (200, 200, 200, 304, 404, 503, 429, 301, None)
 BODIES = (
-    *("User-agent: *\nDisallow: /a\n", "User-agent: *\nDisallow: /b\nAllow: /a\n", "", None),
-    *(
-        "User-agent: GPTBot\nDisallow: /\n",
-        "User-agent: AdsBot-Google\nDisallow: /a\n\nDisallow: /c",
-    ),
+    "User-agent: *\nDisallow: /a\n",
+    "User-agent: *\nDisallow: /b\nAllow: /a\n",
+    "",
+    None,
+    "User-agent: GPTBot\nDisallow: /\n",
+    "User-agent: AdsBot-Google\nDisallow: /a\n\nDisallow: /c",
 )
 
 

@@ -8,8 +8,8 @@ from koster._misuse import is_location
 
 #: A small alphabet, so that patterns and paths often match.
 _SEGMENTS = st.sampled_from([
-    *("/", "/a", "/b", "a", "b", "aa", "ab", "aba", "?", "&x=", "=", ".", "-", "~", ":"),
-    *("%41", "%61", "%2F", "%2f", "%3F", "%2A", "%24", "%zz", "%", "é", " ", ";", "$", "*"),
+    "/", "/a", "/b", "a", "b", "aa", "ab", "aba", "?", "&x=", "=", ".", "-", "~", ":",
+    "%41", "%61", "%2F", "%2f", "%3F", "%2A", "%24", "%zz", "%", "é", " ", ";", "$", "*",
 ])  # fmt: skip
 patterns = st.builds(
     lambda start, parts, end: start + "".join(parts) + end,
@@ -28,8 +28,8 @@ urls = st.one_of(
 )
 
 names = st.sampled_from([
-    *("*", "* x", "**", "*/1", "Foo", "foo", "FooBot", "Foo Bot", "foo\tbot x", "FooBot/1.0", "Foo*"),
-    *("Bar", "bar-x", "5Bot", "a.b", "Mozilla", "compatible", "", "é", "x(y)", "Foo, Bar"),
+    "*", "* x", "**", "*/1", "Foo", "foo", "FooBot", "Foo Bot", "foo\tbot x", "FooBot/1.0", "Foo*",
+    "Bar", "bar-x", "5Bot", "a.b", "Mozilla", "compatible", "", "é", "x(y)", "Foo, Bar",
 ])  # fmt: skip
 agents = st.one_of(
     names,
@@ -42,9 +42,9 @@ agents = st.one_of(
 )  # fmt: skip
 
 _KEYS = st.sampled_from([
-    *("User-agent", "User-agent", "user-agent", "Useragent", "USER AGENT", "Allow", "Allow"),
-    *("Disallow", "Disallow", "Disallow", "dissalow", "Crawl-delay", "Sitemap", "Unknown", ""),
-    *("Allowance", "Content-Usage", "Request-rate", "Visit-time", "Content-Signal", "Host"),
+    "User-agent", "User-agent", "user-agent", "Useragent", "USER AGENT", "Allow", "Allow",
+    "Disallow", "Disallow", "Disallow", "dissalow", "Crawl-delay", "Sitemap", "Unknown", "",
+    "Allowance", "Content-Usage", "Request-rate", "Visit-time", "Content-Signal", "Host",
 ])  # fmt: skip
 _SEPARATORS = st.sampled_from([":", ": ", ": ", " : ", " ", "\t:\t", "", "::"])
 _COMMENTS = st.sampled_from(["", "", "", " # x", "#y: z", " "])
@@ -65,6 +65,6 @@ bodies = st.one_of(files, st.binary(max_size=200), st.text(max_size=60).map(str.
 
 #: Lines that are neither rules nor agents, for any position in a file.
 junk = st.sampled_from([
-    *(b"", b"# comment", b"  ", b"Unknown: /", b"Sitemap: https://e.com/s.xml", b"<html>"),
-    *(b"Crawl-delay: x", b"Host: e.com", b"Disallo: /", b"no colon here at all", b"\xff\xfe: /"),
+    b"", b"# comment", b"  ", b"Unknown: /", b"Sitemap: https://e.com/s.xml", b"<html>",
+    b"Crawl-delay: x", b"Host: e.com", b"Disallo: /", b"no colon here at all", b"\xff\xfe: /",
 ])  # fmt: skip

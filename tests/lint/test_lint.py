@@ -620,7 +620,14 @@ def test_checks_of_patterns_find_nothing_in_usual_ones(
     short = ["".join(each) for size in (1, 2) for each in itertools.product(parts, repeat=size)]
     short += sampled(["".join(each) for each in itertools.product(parts, repeat=3)], 5)
     short += [
-        *("/*?b=", "/a*?a=", "/*&a=*", "/a: disallow:", "//a://a", "/a.com/", "http://a", "*a.com"),
+        "/*?b=",
+        "/a*?a=",
+        "/*&a=*",
+        "/a: disallow:",
+        "//a://a",
+        "/a.com/",
+        "http://a",
+        "*a.com",
     ]
     rules = "".join(f"Disallow: {each}\nDisallow: /a{each}\n" for each in short)
     found = _in_patterns(f"User-agent: *\n{rules}", dialect)

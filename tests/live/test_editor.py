@@ -16,9 +16,9 @@ from tests.helpers.tester import OpenPage, editor
 
 #: What lines are made of, for random ones.
 PIECES = [
-    *("User-agent", "user agent", "Allow", "Disalow", "Noindex", "Crawl-delay", "foo", "x y"),
-    *(" ", "  ", "\t", "\v", "\f", ":", "#", "/a*$", "*", "\u00a0", "\u0130", "\u212a", "\u00e9"),
-]
+    "User-agent", "user agent", "Allow", "Disalow", "Noindex", "Crawl-delay", "foo", "x y",
+    " ", "  ", "\t", "\v", "\f", ":", "#", "/a*$", "*", "\u00a0", "\u0130", "\u212a", "\u00e9",
+]  # fmt: skip
 HARD_TO_ALIGN = (
     "# comment \u00e9 ☕ 🤖 x\nUser-agent:\tFoo\t*\nDisallow: /a*b/*/c$\n"
     "\tAllow\t: /\u05d0\u05d1\u05d2*/\u0645\u0631\u062d\u0628\u0627$ # \u05e9\u05dc\u05d5\u05dd\n"

@@ -46,7 +46,12 @@ def test_text(folder: Path) -> None:
     assert lines[1].startswith("PriceBot broke robots.txt: 5 violations, 8.9 % of its requests.")
     rows = [re.split(r" {2,}", line) for line in lines[2:8]]
     assert rows[0][:6] == [
-        *("Crawler", "Identity", "Requests", "Disallowed", "Violations", "robots.txt"),
+        "Crawler",
+        "Identity",
+        "Requests",
+        "Disallowed",
+        "Violations",
+        "robots.txt",
     ]
     assert rows[1][:7] == ["PriceBot", "verified", "56", "5", "5", "8.9 %", "4"]
     assert rows[2][:7] == ["GPTBot", "impostor", "23", "20", "16", "69.6 %", "never"]

@@ -101,7 +101,12 @@ def statuses(
 def test_published_ranges(identities: Identities) -> None:
     addresses = [OWN, FOREIGN, f"::ffff:{OWN}", "host.example", None, "fe80::1%eth0"]
     assert statuses(identities, "GPTBot", addresses) == [
-        *("verified", "impostor", "verified", "unverified", "unverified", "impostor"),
+        "verified",
+        "impostor",
+        "verified",
+        "unverified",
+        "unverified",
+        "impostor",
     ]
 
 
@@ -251,7 +256,13 @@ def test_reverse_dns() -> None:
     identities = Identities(dns=ReverseDns(table))  # type: ignore[arg-type]
     addresses = [*(f"192.0.2.{number}" for number in range(1, 8)), "2001:db8::1"]
     expected = [
-        *("verified", "impostor", "impostor", "unverified", "impostor", "unverified", "impostor"),
+        "verified",
+        "impostor",
+        "impostor",
+        "unverified",
+        "impostor",
+        "unverified",
+        "impostor",
         "verified",
     ]
     assert statuses(identities, "bingbot", addresses * 2) == expected * 2

@@ -161,8 +161,13 @@ def preferences(preference: koster.Preference, params: koster.CleanParam) -> Non
 
 def dialects() -> None:
     for dialect in (
-        *(koster.RFC9309, koster.GOOGLE, koster.MK1994, koster.MK1996, koster.GYM2008),
-        *(koster.EXTENDED2, koster.EXTENDED2_1996),
+        koster.RFC9309,
+        koster.GOOGLE,
+        koster.MK1994,
+        koster.MK1996,
+        koster.GYM2008,
+        koster.EXTENDED2,
+        koster.EXTENDED2_1996,
     ):
         assert_type(dialect, koster.Dialect)
         assert_type(dialect.name, str)
@@ -177,8 +182,13 @@ def errors(too_soon: koster.TooSoonError, too_slow: koster.TooSlowError) -> None
     assert_type(too_slow.line, int)
     assert_type(too_slow.text, str)
     koster_errors: tuple[type[koster.KosterError], ...] = (
-        *(koster.UnknownDialectError, koster.UnreadableError, koster.UrlError),
-        *(koster.CacheError, koster.TooSoonError, koster.TooSlowError, koster.MissingExtraError),
+        koster.UnknownDialectError,
+        koster.UnreadableError,
+        koster.UrlError,
+        koster.CacheError,
+        koster.TooSoonError,
+        koster.TooSlowError,
+        koster.MissingExtraError,
     )
     lookup_error: type[LookupError] = koster.UnknownDialectError
     os_error: type[OSError] = koster.UnreadableError

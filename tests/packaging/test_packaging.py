@@ -56,7 +56,12 @@ def build(folder: Path, *, compiler: bool, **environment: str) -> tuple[Path, Pa
     # Speed does not matter here.
     environment |= {"CFLAGS": "-O0"}
     run(
-        *(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder / "dist"),
+        sys.executable,
+        "-m",
+        "build",
+        "--no-isolation",
+        "--outdir",
+        folder / "dist",
         copy_source(folder),
         **environment,
     )

@@ -29,12 +29,12 @@ FILE = f"User-agent: *\n{RULES}".encode()
 AGENTS = [f"bot{number}" for number in range(10)]
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 ENTRY = Entry(
-    *("https://a.example", Answer.FILE, "https://a.example/robots.txt", (), 200, ""),
-    *(b"".join(b"Sitemap: /%d\n" % number for number in range(15_000)), NOW, NOW),
+    "https://a.example", Answer.FILE, "https://a.example/robots.txt", (), 200, "",
+    b"".join(b"Sitemap: /%d\n" % number for number in range(15_000)), NOW, NOW,
 )  # fmt: skip
 SITE = UnreadOutcome(
-    *("https://a.example", RFC9309, koster.parse(b""), None, "", ENTRY.url, (), NOW, NOW),
-    *(None, False, None, Unreachable.DISALLOW, ENTRY),
+    "https://a.example", RFC9309, koster.parse(b""), None, "", ENTRY.url, (), NOW, NOW,
+    None, False, None, Unreachable.DISALLOW, ENTRY,
 )  # fmt: skip
 
 #: By the name of the function: its arguments, and the function that makes its records.

@@ -17,19 +17,15 @@ from tools.site.__main__ import VERSION
 
 SITE = ROOT / "site" / VERSION
 PAGES = (
-    *(
-        "index",
-        "start",
-        "guides/crawlers/caching",
-        "guides/owners/no-ai-training",
-        "concepts/decisions",
-    ),
-    *(
-        "reference/lint/S007",
-        "reference/api/koster",
-        "reference/commands/lint",
-        "about/performance",
-    ),
+    "index",
+    "start",
+    "guides/crawlers/caching",
+    "guides/owners/no-ai-training",
+    "concepts/decisions",
+    "reference/lint/S007",
+    "reference/api/koster",
+    "reference/commands/lint",
+    "about/performance",
 )
 
 

@@ -34,8 +34,14 @@ _BODIES = (
     "User-agent: GPTBot\nUser-agent: bingbot\nCrawl-delay: 20\nDisallow: /c\n",
 )
 _COUNTS = (
-    *("requests", "disallowed", "violations", "within_caching_period", "exempt", "not_judged"),
-    *("robots_txt", "asked_for_robots_txt"),
+    "requests",
+    "disallowed",
+    "violations",
+    "within_caching_period",
+    "exempt",
+    "not_judged",
+    "robots_txt",
+    "asked_for_robots_txt",
 )
 _TABLES = 16
 _LOGS = 4

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _NAMES = (
-    *("Google", "OpenAI", "ChatGPT", "Claude", "Anthropic", "GPTBto", "Gogglebot", "bing", "Meta"),
-    *("Perplexity", "Apple", "Amazon", "Yandex", "Baidu", "", "zzzz", "Common Crawl", "gemini"),
-)
+    "Google", "OpenAI", "ChatGPT", "Claude", "Anthropic", "GPTBto", "Gogglebot", "bing", "Meta",
+    "Perplexity", "Apple", "Amazon", "Yandex", "Baidu", "", "zzzz", "Common Crawl", "gemini",
+)  # fmt: skip
 _AGENTS = (
-    *("Googlebot", "Googlebot-Image/1.0", "AdsBot-Google-Mobile", "FooBot", "bingbot", "Applebot"),
-    *("Google-Extended", "GoogleOther-Image", "Storebot-Google", "Applebot-Extended", ""),
-)
+    "Googlebot", "Googlebot-Image/1.0", "AdsBot-Google-Mobile", "FooBot", "bingbot", "Applebot",
+    "Google-Extended", "GoogleOther-Image", "Storebot-Google", "Applebot-Extended", "",
+)  # fmt: skip
 
 
 def _entries(name: str) -> Iterator[Entry]:

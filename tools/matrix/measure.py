@@ -20,20 +20,28 @@ TIMEOUT = 10.0
 #: Files of random bytes, and of random pieces of lines.
 _HOSTILE = 200
 _PIECES = (
-    *(b"User-agent", b"Disallow", b"Allow", b":", b" ", b"*", b"$", b"/", b"%", b"\xff", b"\0"),
-    *(
-        b"\r",
-        b"\n",
-        b"\r\n",
-        b"#",
-        b"\xef\xbb\xbf",
-        b"a",
-        b"FooBot",
-        b"%C3",
-        b"[",
-        b"\\",
-        b"http://[",
-    ),
+    b"User-agent",
+    b"Disallow",
+    b"Allow",
+    b":",
+    b" ",
+    b"*",
+    b"$",
+    b"/",
+    b"%",
+    b"\xff",
+    b"\0",
+    b"\r",
+    b"\n",
+    b"\r\n",
+    b"#",
+    b"\xef\xbb\xbf",
+    b"a",
+    b"FooBot",
+    b"%C3",
+    b"[",
+    b"\\",
+    b"http://[",
 )
 _URLS = ["https://example.com/", "https://example.com/a%zz?b=%C3", "https://example.com/*$"]
 #: A usual file: 30 groups of 10 rules, and 50 URLs.

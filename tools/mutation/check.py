@@ -7,20 +7,24 @@ import subprocess
 import sys
 
 _FETCHING = (
-    *("tests/test_values.py", "tests/test_freshness.py", "tests/test_access.py"),
+    "tests/test_values.py",
+    "tests/test_freshness.py",
+    "tests/test_access.py",
     "tests/fetch/test_caching.py",
 )
 _ENGINE = (
-    *("tests/test_values.py", "tests/analysis/test_answers.py"),
-    *("tests/engine/test_cases.py", "tests/engine/test_extended2.py"),
-    *("tests/engine/test_functions_of_dialects.py", "tests/test_robots.py"),
-    *("tests/engine/test_memory.py", "tests/engine/test_properties.py"),
-    *("tests/engine/test_bounds.py", "tests/engine/test_work.py"),
-    *("tests/engine/test_recorded_answers.py", "tests/engine/test_linear.py"),
-)
+    "tests/test_values.py", "tests/analysis/test_answers.py",
+    "tests/engine/test_cases.py", "tests/engine/test_extended2.py",
+    "tests/engine/test_functions_of_dialects.py", "tests/test_robots.py",
+    "tests/engine/test_memory.py", "tests/engine/test_properties.py",
+    "tests/engine/test_bounds.py", "tests/engine/test_work.py",
+    "tests/engine/test_recorded_answers.py", "tests/engine/test_linear.py",
+)  # fmt: skip
 _KERNEL = ("tests/bulk/test_kernel.py",)
 _ANALYSIS = (
-    *("tests/test_values.py", "tests/analysis/test_answers.py", "tests/analysis"),
+    "tests/test_values.py",
+    "tests/analysis/test_answers.py",
+    "tests/analysis",
     "tests/test_diff.py",
 )
 
@@ -41,9 +45,9 @@ _QUICK = {(*_ENGINE, *_KERNEL): "quick_columns.py", _ENGINE: "quick.py"}
 #: These take long, and find nothing that others do not.
 _LEFT_OUT = ("limits", "is_fast", "are_fast", "pickling", "eight_threads", "hostile")
 _PYTEST = (
-    *("-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header"),
-    *("-k", " and ".join(f"not {name}" for name in _LEFT_OUT)),
-)
+    "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header",
+    "-k", " and ".join(f"not {name}" for name in _LEFT_OUT),
+)  # fmt: skip
 
 
 def main() -> int:

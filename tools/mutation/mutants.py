@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 #: What is tried. cosmic-ray replaces each operator with every other one, which takes ten times as
 #: long and finds the same.
 _KEPT = {
-    *("AddNot", "BreakContinue", "NumberReplacer", "ReplaceAndWithOr", "ReplaceOrWithAnd"),
-    *("ReplaceTrueWithFalse", "ReplaceFalseWithTrue", "ReplaceContinueWithBreak"),
-    *("ReplaceBreakWithContinue", "ZeroIterationForLoop", "ReplaceUnaryOperator_Delete_Not"),
-    *("ReplaceUnaryOperator_USub_UAdd", "ExceptionReplacer"),
+    "AddNot", "BreakContinue", "NumberReplacer", "ReplaceAndWithOr", "ReplaceOrWithAnd",
+    "ReplaceTrueWithFalse", "ReplaceFalseWithTrue", "ReplaceContinueWithBreak",
+    "ReplaceBreakWithContinue", "ZeroIterationForLoop", "ReplaceUnaryOperator_Delete_Not",
+    "ReplaceUnaryOperator_USub_UAdd", "ExceptionReplacer",
     *(f"ReplaceBinaryOperator_{pair}" for pair in (
         "Add_Sub", "Sub_Add", "Mul_Add", "Div_Mul", "FloorDiv_Mul", "Mod_FloorDiv", "LShift_RShift",
         "RShift_LShift", "BitAnd_BitOr", "BitOr_BitAnd", "BitXor_BitAnd", "Pow_Mul",

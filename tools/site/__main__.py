@@ -67,9 +67,15 @@ def _generate(target: Path) -> None:
                 "logo": "assets/logo.svg",
                 "favicon": "assets/logo.svg",
                 "features": [
-                    *("navigation.tabs", "navigation.top", "navigation.footer"),
-                    *("navigation.indexes", "navigation.path", "toc.follow"),
-                    *("search.highlight", "content.code.copy", "content.action.edit"),
+                    "navigation.tabs",
+                    "navigation.top",
+                    "navigation.footer",
+                    "navigation.indexes",
+                    "navigation.path",
+                    "toc.follow",
+                    "search.highlight",
+                    "content.code.copy",
+                    "content.action.edit",
                 ],
                 "palette": [
                     {

@@ -50,8 +50,13 @@ MODULES = {
 
 #: The order in which a page describes what it has from several modules; others follow.
 _ORDER = (
-    *("koster.robots", "koster._files", "koster.model", "koster.directives", "koster.access"),
-    *("koster.fetch.sync", "koster.fetch.aio"),
+    "koster.robots",
+    "koster._files",
+    "koster.model",
+    "koster.directives",
+    "koster.access",
+    "koster.fetch.sync",
+    "koster.fetch.aio",
 )
 
 #: Longer signatures have a parameter on each line.

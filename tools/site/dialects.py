@@ -13,9 +13,9 @@ from .markdown import table
 
 #: Fields that are not choices, or that have their own table, such as the directives.
 NOT_CHOICES = {
-    *("name", "source", "spellings", "reading", "versions", "statuses"),
-    *("choose", "rewrite", "rewritten"),
-}
+    "name", "source", "spellings", "reading", "versions", "statuses",
+    "choose", "rewrite", "rewritten",
+}  # fmt: skip
 
 #: For each two dialects a query with different verdicts: a file, an agent and a URL.
 WITNESSES = {

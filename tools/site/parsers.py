@@ -27,9 +27,9 @@ RESULTS = ROOT / "docs" / "_details" / "parsers.json"
 _COMMON = ("must", "should", "widespread")
 #: The topics of the second table.
 _TOPICS = (
-    *("groups", "names", "specificity", "wildcards", "escapes", "paths", "lines", "encoding"),
+    "groups", "names", "specificity", "wildcards", "escapes", "paths", "lines", "encoding",
     "other-records",
-)
+)  # fmt: skip
 #: The tag of cases that take a parser much time.
 _SLOW = {"time", "size"}
 #: Of less than this many questions, a level is not shown: nearly all were skipped.
@@ -73,10 +73,7 @@ def summary() -> str:
         ]
         for parser in _ranked()
     ]
-    heads = [
-        *("parser", "language", *_COMMON, "google"),
-        *("large", "random", "time"),
-    ]
+    heads = ["parser", "language", *_COMMON, "google", "large", "random", "time"]
     return table(heads, rows)
 
 

@@ -25,15 +25,21 @@ _QUOTATION = re.compile(r'"[^"]{30,}"')
 
 #: Checks of proselint that find mistakes in technical prose. Others are about taste or typography.
 _USED = (
-    *(
-        "lexical_illusions",
-        "malapropisms",
-        "misc.illogic",
-        "misc.narcissism",
-        "misc.phrasal_adjectives",
-    ),
-    *("misc.waxed", "misc.whence", "mixed_metaphors", "mondegreens", "nonwords", "redundancy"),
-    *("spelling", "cliches", "archaism", "uncomparables"),
+    "lexical_illusions",
+    "malapropisms",
+    "misc.illogic",
+    "misc.narcissism",
+    "misc.phrasal_adjectives",
+    "misc.waxed",
+    "misc.whence",
+    "mixed_metaphors",
+    "mondegreens",
+    "nonwords",
+    "redundancy",
+    "spelling",
+    "cliches",
+    "archaism",
+    "uncomparables",
 )
 
 

@@ -29,10 +29,10 @@ SENTENCES = ROOT / "tests" / "sentences.toml"
 OWN = "koster"
 
 _KEYS = {
-    *("id", "name", "level", "sentences", "tags", "source", "dialect", "robots", "robots_latin1"),
-    *("robots_parts", "agent", "allowed", "disallowed", "lines", "reason", "variants", "budget"),
+    "id", "name", "level", "sentences", "tags", "source", "dialect", "robots", "robots_latin1",
+    "robots_parts", "agent", "allowed", "disallowed", "lines", "reason", "variants", "budget",
     "each",
-}
+}  # fmt: skip
 _LEVELS = {
     "MK1994": "1994",
     "MK1996": "1996",

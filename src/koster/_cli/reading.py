@@ -223,7 +223,10 @@ def _fetch(path: str, settings: fetch_options.FetchOptions, dialect: Dialect) ->
         raise UnreadableError(f"{outcome.origin}: fetching its robots.txt failed ({outcome.why})")
     entry = outcome.entry
     return RobotsFile(
-        *(outcome.url, entry.body, outcome.is_cut, outcome.charset),
+        outcome.url,
+        entry.body,
+        outcome.is_cut,
+        outcome.charset,
         site=outcome.origin,
         served=entry.served,
     )

@@ -200,9 +200,9 @@ def answers(questions: list[FileQuestions]) -> Iterator[FileDecision]:
 
 #: The fields of an answer's record, in their order.
 FIELDS = (
-    *("allowed", "agent", "url", "reason", "file", "line", "rule", "text", "dialect"),
-    *("falls_back_to", "comments", "why"),
-)
+    "allowed", "agent", "url", "reason", "file", "line", "rule", "text", "dialect",
+    "falls_back_to", "comments", "why",
+)  # fmt: skip
 #: The additional fields with a time.
 FIELDS_OF_TIME = ("at", "open", "visit_times", "next_open", "interval")
 

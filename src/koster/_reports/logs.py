@@ -182,20 +182,20 @@ def print_json(judged: Judged) -> None:
 def print_csv(judged: Judged) -> None:
     """Print a row for each crawler as CSV; see `_csv` on formulas."""
     headings = (
-        *("crawler", "operator", "identified", "requests", "disallowed", "violations", "share"),
-        *("within_caching_period", "exempt", "not_judged", "robots_txt", "asked_for_robots_txt"),
-        *("first", "last", "most_broken_line", "most_broken_rule", "version"),
-    )
+        "crawler", "operator", "identified", "requests", "disallowed", "violations", "share",
+        "within_caching_period", "exempt", "not_judged", "robots_txt", "asked_for_robots_txt",
+        "first", "last", "most_broken_line", "most_broken_rule", "version",
+    )  # fmt: skip
     screen.print_exact(csv_line(headings))
     for each in judged.report.crawlers:
         rule = each.rules[0] if each.rules else None
         cells = (
-            *(each.crawler, each.operator, each.identified.value, each.requests, each.disallowed),
-            *(each.violations, Decimal(f"{each.share:.6f}"), each.within_caching_period),
-            *(each.exempt, each.not_judged, each.robots_txt, each.asked_for_robots_txt),
-            *(each.first.isoformat(), each.last.isoformat()),
+            each.crawler, each.operator, each.identified.value, each.requests, each.disallowed,
+            each.violations, Decimal(f"{each.share:.6f}"), each.within_caching_period,
+            each.exempt, each.not_judged, each.robots_txt, each.asked_for_robots_txt,
+            each.first.isoformat(), each.last.isoformat(),
             *((rule.line, rule.rule, rule.version) if rule else (None, None, None)),
-        )
+        )  # fmt: skip
         screen.print_exact(csv_line(cells))
 
 

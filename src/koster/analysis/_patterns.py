@@ -54,9 +54,9 @@ class Pattern:
     """
 
     __slots__ = (
-        *("_automaton", "allow", "is_anchored", "is_exact", "is_rule", "key", "kind", "literal"),
-        *("needle", "order", "paths", "rank", "rest", "row", "runs", "text"),
-    )
+        "_automaton", "allow", "is_anchored", "is_exact", "is_rule", "key", "kind", "literal",
+        "needle", "order", "paths", "rank", "rest", "row", "runs", "text",
+    )  # fmt: skip
 
     def __init__(self, rule: CompiledRule) -> None:
         text, size, kind, is_anchored, self.allow, self.rank, self.row = rule

@@ -174,8 +174,12 @@ def to_arrow(column: Column, what: str) -> pa.Array | pa.ChunkedArray:
 
 
 _TEXT_OR_BYTES = (
-    *(pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view),
-    *(pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view),
+    pa.types.is_string,
+    pa.types.is_large_string,
+    pa.types.is_string_view,
+    pa.types.is_binary,
+    pa.types.is_large_binary,
+    pa.types.is_binary_view,
 )
 
 

@@ -197,8 +197,10 @@ class _Columns:
             is_redirect = np.array([each is not None for each in locations], bool)
         conditions = [is_robots, self.is_served, is_redirect, _IS_UNAVAILABLE[self.status]]
         classes = (
-            *(FetchClass.OK, FetchClass.WRONG_TYPE),
-            *(FetchClass.REDIRECT, FetchClass.UNAVAILABLE),
+            FetchClass.OK,
+            FetchClass.WRONG_TYPE,
+            FetchClass.REDIRECT,
+            FetchClass.UNAVAILABLE,
         )
         codes = [_CODES[each] for each in classes]
         return np.select(conditions, codes, _CODES[FetchClass.UNREACHABLE]).astype(np.int32)

@@ -89,7 +89,7 @@ class Verdict(enum.StrEnum):
 
 
 VERDICTS = tuple(Verdict)
-(*(_ALLOWED, _VIOLATION, _WITHIN, _EXEMPT, _ROBOTS_TXT, _NOT_JUDGED),) = range(len(VERDICTS))
+_ALLOWED, _VIOLATION, _WITHIN, _EXEMPT, _ROBOTS_TXT, _NOT_JUDGED = range(len(VERDICTS))
 
 #: The result of `judge`. ``disallowed``: by the version in force, as written. ``version``: the
 #: label of the version with ``line`` and ``rule``, which disallow the request; null if none does.

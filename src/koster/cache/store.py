@@ -27,8 +27,13 @@ _FORMAT = b"koster-entry-1"
 
 #: What fields of an invalid record may raise.
 _PARSE_ERRORS = (
-    *(ArithmeticError, AttributeError, LookupError, OSError),
-    *(RecursionError, TypeError, ValueError),
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    OSError,
+    RecursionError,
+    TypeError,
+    ValueError,
 )
 
 

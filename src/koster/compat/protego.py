@@ -48,8 +48,14 @@ _SPELLINGS = {
     **{
         spelling: directive
         for directive in (
-            *(Directive.USER_AGENT, Directive.ALLOW, Directive.DISALLOW, Directive.SITEMAP),
-            *(Directive.CRAWL_DELAY, Directive.REQUEST_RATE, Directive.VISIT_TIME, Directive.HOST),
+            Directive.USER_AGENT,
+            Directive.ALLOW,
+            Directive.DISALLOW,
+            Directive.SITEMAP,
+            Directive.CRAWL_DELAY,
+            Directive.REQUEST_RATE,
+            Directive.VISIT_TIME,
+            Directive.HOST,
         )
         for spelling in directive.spellings
     },

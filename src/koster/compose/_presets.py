@@ -119,9 +119,20 @@ PRESETS = (
         "https://help.shopify.com/en/manual/promoting-marketing/seo/editing-robots-txt",
         _paths(
             [
-                *("/admin", "/cart", "/orders", "/checkout", "/account", "/search", "/policies/"),
-                *("/collections/*sort_by*", "/collections/*+*", "/collections/*%2B*"),
-                *("/blogs/*+*", "/blogs/*%2B*", "/*preview_theme_id*", "/*preview_script_id*"),
+                "/admin",
+                "/cart",
+                "/orders",
+                "/checkout",
+                "/account",
+                "/search",
+                "/policies/",
+                "/collections/*sort_by*",
+                "/collections/*+*",
+                "/collections/*%2B*",
+                "/blogs/*+*",
+                "/blogs/*%2B*",
+                "/*preview_theme_id*",
+                "/*preview_script_id*",
             ]
         ),
     ),
@@ -132,8 +143,14 @@ PRESETS = (
         "https://experienceleague.adobe.com/en/docs/commerce-operations/implementation-playbook/best-practices/launch/robots-txt",
         _paths(
             [
-                *("/checkout/", "/customer/", "/catalogsearch/", "/catalog/product_compare/"),
-                *("/wishlist/", "/sendfriend/", "/review/", "/*SID="),
+                "/checkout/",
+                "/customer/",
+                "/catalogsearch/",
+                "/catalog/product_compare/",
+                "/wishlist/",
+                "/sendfriend/",
+                "/review/",
+                "/*SID=",
             ]
         ),
     ),

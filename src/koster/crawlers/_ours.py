@@ -14,14 +14,25 @@ from ._model import Crawler, Obeys, Purpose, Verification
 _crawler = partial(Crawler, checked="2026-11-22")
 
 SEARCH, AI_SEARCH, USER_FETCH, TRAINING, DATASET = (
-    *(Purpose.SEARCH, Purpose.AI_SEARCH, Purpose.USER_FETCH, Purpose.TRAINING, Purpose.DATASET),
+    Purpose.SEARCH,
+    Purpose.AI_SEARCH,
+    Purpose.USER_FETCH,
+    Purpose.TRAINING,
+    Purpose.DATASET,
 )
 ARCHIVE, PREVIEW, ADS, SEO, TOOL = (
-    *(Purpose.ARCHIVE, Purpose.PREVIEW, Purpose.ADS, Purpose.SEO, Purpose.TOOL),
+    Purpose.ARCHIVE,
+    Purpose.PREVIEW,
+    Purpose.ADS,
+    Purpose.SEO,
+    Purpose.TOOL,
 )
 RULES, OWN_GROUPS, MAY_IGNORE = Obeys.RULES, Obeys.OWN_GROUPS, Obeys.MAY_IGNORE
 NOTHING, CONTROL, UNDOCUMENTED, DISPUTED = (
-    *(Obeys.NOTHING, Obeys.CONTROL, Obeys.UNDOCUMENTED, Obeys.DISPUTED),
+    Obeys.NOTHING,
+    Obeys.CONTROL,
+    Obeys.UNDOCUMENTED,
+    Obeys.DISPUTED,
 )
 
 # Pages.
@@ -303,10 +314,10 @@ CRAWLERS = (
 
 #: Crawlers that reports list first.
 WELL_KNOWN = (
-    *("Googlebot", "bingbot", "DuckDuckBot", "YandexBot", "Baiduspider", "Applebot"),
-    *("OAI-SearchBot", "PerplexityBot", "Claude-SearchBot", "ChatGPT-User", "Claude-User"),
-    *("Perplexity-User", "GPTBot", "ClaudeBot", "Google-Extended", "meta-externalagent"),
-    *("Applebot-Extended", "Bytespider", "Amazonbot", "CCBot", "archive.org_bot"),
-    *("facebookexternalhit", "Twitterbot", "AdsBot-Google", "Mediapartners-Google"),
-    *("AhrefsBot", "SemrushBot"),
+    "Googlebot", "bingbot", "DuckDuckBot", "YandexBot", "Baiduspider", "Applebot",
+    "OAI-SearchBot", "PerplexityBot", "Claude-SearchBot", "ChatGPT-User", "Claude-User",
+    "Perplexity-User", "GPTBot", "ClaudeBot", "Google-Extended", "meta-externalagent",
+    "Applebot-Extended", "Bytespider", "Amazonbot", "CCBot", "archive.org_bot",
+    "facebookexternalhit", "Twitterbot", "AdsBot-Google", "Mediapartners-Google",
+    "AhrefsBot", "SemrushBot",
 )  # fmt: skip

@@ -32,13 +32,13 @@ _RESERVED = {
     "proxy-authorization": "put the password into the URL of proxy",
     **dict.fromkeys(
         (
-            *("accept-encoding", "connection", "content-encoding", "content-length", "expect"),
-            *("host", "if-modified-since", "if-none-match", "range", "te", "trailer"),
-            *("transfer-encoding", "upgrade"),
+            "accept-encoding", "connection", "content-encoding", "content-length", "expect",
+            "host", "if-modified-since", "if-none-match", "range", "te", "trailer",
+            "transfer-encoding", "upgrade",
         ),
         "koster sets it",
     ),
-}
+}  # fmt: skip
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 

@@ -56,8 +56,10 @@ _MAX_WHY = 300
 
 #: In the messages of wrappers: of urllib3, and of anyio for several addresses, or one.
 _WRAPPERS = (
-    *("ConnectionPool(", "object at 0x"),
-    *("multiple connection attempts failed", "All connection attempts failed"),
+    "ConnectionPool(",
+    "object at 0x",
+    "multiple connection attempts failed",
+    "All connection attempts failed",
 )
 #: What asyncio and trio say of an address, in place of the system's message.
 _CONNECTING = ("Connect call failed", "Error connecting to (")

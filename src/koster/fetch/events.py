@@ -82,11 +82,15 @@ OnEvent: TypeAlias = "Callable[[Event], object]"
 
 
 _WARNINGS = (
-    *(EventName.CACHE_FAILED, EventName.PACE_FAILED, EventName.PACE_REPLACED),
+    EventName.CACHE_FAILED,
+    EventName.PACE_FAILED,
+    EventName.PACE_REPLACED,
     EventName.SITE_HTML,
 )
 _INFOS = (
-    *(EventName.SITE_COMMENTS, EventName.OUTSIDE_VISIT_TIME, EventName.PACE_WAITING),
+    EventName.SITE_COMMENTS,
+    EventName.OUTSIDE_VISIT_TIME,
+    EventName.PACE_WAITING,
     EventName.PACE_BACK_OFF,
 )
 

@@ -70,8 +70,8 @@ _NEEDS_ALL_LINES = ("G001", "G002", "G003", "G004", "G009", "G010", "S", "D", "E
 _WHOLE_SITE = ("B001", "B010", "B002", "S006", "S007", "Z001", "L009")
 #: The most important of the other findings, if their severity is the same.
 _IMPORTANT = (
-    *("G001", "G006", "G014", "B011", "G003", "S008", "M002", "S001", "S002", "G002", "G013"),
-)
+    "G001", "G006", "G014", "B011", "G003", "S008", "M002", "S001", "S002", "G002", "G013",
+)  # fmt: skip
 
 #: The maximum number of findings with one code. Files of millions of lines have more.
 _MAX_FINDINGS = 100_000

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 #: Operators whose own name, and those of their products, no crawler has.
 _BRANDS = {
-    *("Ahrefs", "Amazon", "Anthropic", "Apple", "ByteDance", "Cohere", "Common Crawl", "DeepSeek"),
-    *("DuckDuckGo", "Google", "Meta", "Microsoft", "Mistral AI", "Mojeek", "OpenAI", "Perplexity"),
-    *("Semrush", "Seznam", "xAI", "Yahoo"),
-}
+    "Ahrefs", "Amazon", "Anthropic", "Apple", "ByteDance", "Cohere", "Common Crawl", "DeepSeek",
+    "DuckDuckGo", "Google", "Meta", "Microsoft", "Mistral AI", "Mojeek", "OpenAI", "Perplexity",
+    "Semrush", "Seznam", "xAI", "Yahoo",
+}  # fmt: skip
 #: Products with a crawler or an app that sends their name, or that belonged to somebody else.
 _NOT_BRANDS = {"alexa", "instagram", "messenger", "outlook", "safari", "teams", "whatsapp"}
 

@@ -53,10 +53,10 @@ _LINE_BYTES = 16 << 10
 #: Words of git before a repository is known: nothing is run or fetched.
 _SAFE = (
     "--no-pager", "--no-optional-locks", "--literal-pathspecs",
-    *("-c", "safe.bareRepository=explicit"),
-    *("-c", "core.fsmonitor=false"),
-    *("-c", f"core.hooksPath={os.devnull}"),
-    *("-c", "protocol.allow=never"),
+    "-c", "safe.bareRepository=explicit",
+    "-c", "core.fsmonitor=false",
+    "-c", f"core.hooksPath={os.devnull}",
+    "-c", "protocol.allow=never",
 )  # fmt: skip
 
 _WHERE = (

@@ -27,18 +27,18 @@ _ZERO, _NINE, _COLON, _SEMICOLON, _ZULU = 48, 57, 58, 59, 90
 #: date; start (-1 if it is missing) and size of Content-Type and Location; start and size of the
 #: body; whether WARC-Truncated is missing; and whether the body is `_is_plain`.
 COLUMNS = (
-    *("number", "status", "url", "url_size", "origin_size", "date", "date_size"),
-    *("content_type", "content_type_size", "location", "location_size", "body", "body_size"),
-    *("is_whole", "is_plain"),
-)
+    "number", "status", "url", "url_size", "origin_size", "date", "date_size",
+    "content_type", "content_type_size", "location", "location_size", "body", "body_size",
+    "is_whole", "is_plain",
+)  # fmt: skip
 _NUMBER, _STATUS, _URL, _, _ORIGIN_SIZE, _DATE = range(6)
 _TYPE, _, _LOCATION, _, _BODY, _BODY_SIZE, _WHOLE, _PLAIN, _WIDTH = range(7, 16)
 
 #: The header fields that are read: of records, then of HTTP responses. As most programs write them.
 _NAMES = (
-    *(b"WARC-Type", b"Content-Length", b"Content-Type", b"WARC-Target-URI", b"WARC-Date"),
-    *(b"WARC-Truncated", b"Content-Type", b"Location", b"Content-Encoding", b"Transfer-Encoding"),
-)
+    b"WARC-Type", b"Content-Length", b"Content-Type", b"WARC-Target-URI", b"WARC-Date",
+    b"WARC-Truncated", b"Content-Type", b"Location", b"Content-Encoding", b"Transfer-Encoding",
+)  # fmt: skip
 _KIND, _LENGTH, _MEDIA, _TARGET, _MOMENT, _CUT = range(6)
 _HTTP_TYPE, _HTTP_LOCATION, _CONTENT_CODING, _TRANSFER_CODING, _FIELDS = range(6, 11)
 _NAME_TABLE = b"".join(_NAMES)

@@ -23,8 +23,11 @@ if TYPE_CHECKING:
 
 #: Handlers for HTTP only: redirects to other schemes are not followed.
 _HANDLERS = (
-    *(urllib.request.ProxyHandler, urllib.request.UnknownHandler, urllib.request.HTTPHandler),
-    *(urllib.request.HTTPDefaultErrorHandler, urllib.request.HTTPRedirectHandler),
+    urllib.request.ProxyHandler,
+    urllib.request.UnknownHandler,
+    urllib.request.HTTPHandler,
+    urllib.request.HTTPDefaultErrorHandler,
+    urllib.request.HTTPRedirectHandler,
     urllib.request.HTTPErrorProcessor,
 )
 

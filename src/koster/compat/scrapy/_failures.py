@@ -61,8 +61,10 @@ _MESSAGES = {
 }
 #: The errors of a connection to the proxy itself, if there is one.
 _CONNECTING: Types = (
-    *(DownloadConnectionRefusedError, CannotResolveHostError),
-    *(internet.ConnectError, internet.DNSLookupError),
+    DownloadConnectionRefusedError,
+    CannotResolveHostError,
+    internet.ConnectError,
+    internet.DNSLookupError,
 )
 #: What a proxy answered to CONNECT, in the message of a `TunnelError`.
 _REFUSAL = re.compile(r"'status': (\d+), 'reason': b(['\"])(.*?)\2\}")

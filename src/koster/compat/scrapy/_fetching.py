@@ -214,13 +214,16 @@ class Fetcher:
             _log.log(
                 logging.WARNING if is_allowed else logging.INFO,
                 "%s is unreachable (%s): everything is %sed",
-                *(outcome.origin, outcome.why, self._unreachable.value),
+                outcome.origin,
+                outcome.why,
+                self._unreachable.value,
                 extra={"spider": self._crawler.spider},
             )
         if outcome.is_html:
             _log.warning(
                 "%s is %s: everything is allowed",
-                *(outcome.url, HTML_PAGE),
+                outcome.url,
+                HTML_PAGE,
                 extra={"spider": self._crawler.spider},
             )
         if outcome.robots is not None:

@@ -65,7 +65,8 @@ class Waiting:
             fate = "back in the queue" if self._keeps_queue else "ignored"
             _log.info(
                 "The spider closes; %s: %s that waited",
-                *(fate, count_noun(count, "request")),
+                fate,
+                count_noun(count, "request"),
                 extra={"spider": self._crawler.spider},
             )
 

@@ -35,7 +35,8 @@ class SessionSender(CallersClient):
             ((library.ClientConnectorDNSError, library.InvalidURL), FailureKind.NAME),
             (
                 (
-                    *(library.ClientPayloadError, library.ClientResponseError),
+                    library.ClientPayloadError,
+                    library.ClientResponseError,
                     library.ServerDisconnectedError,
                 ),
                 FailureKind.NOT_HTTP,
