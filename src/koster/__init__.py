@@ -14,6 +14,7 @@ _pure.settle()
 
 from ._files import parse_file
 from ._version import VERSION
+from .decisions import Decision, Reason
 from .dialects import (
     DIALECTS,
     EXTENDED2,
@@ -37,15 +38,7 @@ from .errors import (
     UnreadableError,
     UrlError,
 )
-from .model import (
-    Decision,
-    Directive,
-    Group,
-    Line,
-    LineKind,
-    Reason,
-    Rule,
-)
+from .model import Directive, Group, Line, LineKind, Rule
 from .robots import RobotsTxt, Rules, parse
 
 TYPE_CHECKING = False

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from ._engine.document import File
     from ._engine.selection import Selection
+    from .decisions import Decision
     from .directives import Values
-    from .model import Decision
     from .robots import RobotsTxt, Rules
 
 

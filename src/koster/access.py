@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from ._asking import rules_for_data, rules_for_question, url_to_fetch
 from ._charsets import MAX_BYTES, complete_lines, declared_charset, is_utf8, to_utf8
 from ._contents import compression_of, is_page
+from .decisions import Decision, Reason
 from .dialects import RFC9309
 from .errors import UrlError
 from .freshness import (
@@ -29,7 +30,6 @@ from .freshness import (
     standing,
     unreachable_entry,
 )
-from .model import Decision, Reason
 from .origins import Origin, idna_2003, origin_of, redirect_target
 from .robots import RobotsTxt, parse
 

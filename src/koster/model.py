@@ -1,4 +1,4 @@
-"""The values that koster returns: frozen, each with its line.
+"""The values that a file consists of: frozen, each with its line.
 
 Lines and columns count from 1; columns count bytes. Text from the file is decoded as UTF-8 with
 invalid bytes as lone surrogates (PEP 383), so ``value.encode("utf-8", "surrogateescape")`` returns
@@ -13,8 +13,6 @@ from dataclasses import dataclass, fields
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from .dialects import Dialect
 
 
 #: White space in lines: that of ASCII.
@@ -149,27 +147,6 @@ class LineKind(enum.StrEnum):
     """Not a directive with a value, and not two words."""
 
 
-class Reason(enum.StrEnum):
-    """The reason of a decision."""
-
-    RULE = "rule"
-    """A rule matches; see ``rule`` of the decision."""
-    NO_RULE = "no rule"
-    """A group applies to the crawler, but none of its rules matches."""
-    NO_GROUP = "no group"
-    """No group applies to the crawler, and there is no group for ``*``."""
-    ROBOTS_TXT = "robots.txt"
-    """/robots.txt itself is always allowed."""
-    URL_TOO_LONG = "URL too long"
-    """The URL is too long to be compared with the many patterns of the file: it is disallowed."""
-    UNAVAILABLE = "unavailable"
-    """The site has no robots.txt (4xx)."""
-    UNREACHABLE = "unreachable"
-    """Fetching the site's robots.txt failed (5xx, network)."""
-    FORBIDDEN = "forbidden"
-    """The robots.txt is forbidden (401, 403), and the dialect then disallows everything."""
-
-
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Line(Value):
     """One line of the file.
@@ -216,52 +193,3 @@ class Group(Value):
     rules: Sequence[Rule]
     line: int
     version: str | None = None
-
-
-_SENTENCES = {
-    Reason.RULE: "{verdict}: line {line}, {rule}",
-    Reason.NO_RULE: "{verdict}: no rule matches",
-    Reason.NO_GROUP: "{verdict}: no group applies",
-    Reason.ROBOTS_TXT: "{verdict}: /robots.txt itself is always allowed",
-    Reason.URL_TOO_LONG: "{verdict}: the URL is too long for the many patterns of the file",
-    Reason.UNAVAILABLE: "{verdict}: the site has no robots.txt",
-    Reason.UNREACHABLE: "{verdict}: fetching the site's robots.txt failed",
-    Reason.FORBIDDEN: "{verdict}: access to robots.txt is forbidden",
-}
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Decision(Value):
-    """Whether a crawler may fetch a URL, and which line decides.
-
-    ``bool(decision)`` is ``decision.allowed``; ``str(decision)`` is one sentence. ``rule`` is
-    the rule that decides and ``group`` its group. If no rule decides, ``group`` is the first group
-    that applies to the crawler, if any. ``why`` is the error if fetching the site's file failed,
-    else empty. ``falls_back_to`` is the name in ``agent`` whose group applies, if it is not the
-    first one, else empty.
-    """
-
-    allowed: bool
-    reason: Reason
-    rule: Rule | None
-    group: Group | None
-    agent: str | tuple[str, ...]
-    url: str
-    dialect: Dialect
-    why: str = ""
-    falls_back_to: str = ""
-
-    def __bool__(self) -> bool:
-        return self.allowed
-
-    def __str__(self) -> str:
-        names = (self.agent,) if isinstance(self.agent, str) else self.agent
-        agent = (names and names[0]) or "A crawler without a name"
-        verdict = f"{agent} may{'' if self.allowed else ' not'} fetch {self.url}"
-        line = self.rule.line if self.rule else 0
-        sentence = _SENTENCES[self.reason].format(verdict=verdict, line=line, rule=self.rule)
-        if self.why:
-            sentence += f" ({self.why})"
-        if self.falls_back_to:
-            sentence += f" (falls back to {self.falls_back_to})"
-        return sentence.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -18,8 +18,9 @@ from ._engine import ruleset as _ruleset
 from ._engine import selection as _selection
 from ._engine import table as _table
 from ._wording import count_noun
+from .decisions import Decision, Reason
 from .dialects import RFC9309, USAGE_PATHS, Rates, WindowEnd
-from .model import Decision, Directive, Reason
+from .model import Directive
 
 #: The maximum bytes of a file that are parsed, up to the end of a line: 16 MiB less one.
 MAX_PARSED_BYTES = _document.MAX_PARSED_BYTES

@@ -97,7 +97,7 @@ DIALECTS = (
     *koster.DIALECTS.values(),
     robotparser._DIALECT,
     reppy.robots._DIALECT,
-    webcanon._DIALECT,
+    webcanon._policy.DIALECT,
 )
 
 

@@ -53,6 +53,7 @@ _ORDER = (
     "koster.robots",
     "koster._files",
     "koster.model",
+    "koster.decisions",
     "koster.directives",
     "koster.access",
     "koster.fetch.sync",

@@ -13,9 +13,9 @@ from .._charsets import bom_charset, decode_by_bom, is_utf16_or_utf32
 from .._contents import is_binary, is_page, is_readable, wide_charset
 from .._reports import screen
 from .._reports.plain import shorten
+from ..decisions import Reason
 from ..dialects import GOOGLE, RFC9309
 from ..errors import UnreadableError, UrlError
-from ..model import Reason
 from ..robots import MAX_PARSED_BYTES, parse
 from . import file_access
 

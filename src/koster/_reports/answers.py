@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from .._asking import allowed_as_browsers_read, decide_as_sent, rules_for_data, url_as_sent
 from ..crawlers import agent_for
-from ..model import Reason, text_of
+from ..decisions import Reason
+from ..model import text_of
 from ..robots import parse
 from .plain import printable, shorten
 
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ..access import Outcome
+    from ..decisions import Decision
     from ..dialects import Dialect
-    from ..model import Decision
     from ..robots import RobotsTxt, Rules
 
 #: The text for decisions without a rule.

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from ..analysis import Difference
+    from ..decisions import Decision
     from ..dialects import Dialect
     from ..diff import Change, Comparison, Setting
-    from ..model import Decision
 
 #: The maximum number of URLs for each change; JSON has all.
 _MAX_URLS = 50

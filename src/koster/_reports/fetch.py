@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from .._wording import count_noun
 from ..access import HTML_PAGE
-from ..model import Reason, text_of
+from ..decisions import Reason
+from ..model import text_of
 from . import screen
 from .json import to_json
 from .plain import printable, printable_lines, shorten

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..lint import Severity
 from .plain import printable
-from .sarif import sentence
+from .records import sentence
 
 if TYPE_CHECKING:
     from ..lint import Finding

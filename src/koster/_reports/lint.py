@@ -12,8 +12,7 @@ from ..robots import parse
 from . import screen
 from .json import to_json
 from .plain import printable
-from .records import of_finding
-from .sarif import sentence
+from .records import of_finding, sentence
 from .text import Text
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..model import text_of
+from .plain import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,10 +19,10 @@ if TYPE_CHECKING:
     from ..analysis import Difference, Disagreement
     from ..audit import Audit, Row, Verdict
     from ..crawlers import Crawler
+    from ..decisions import Decision
     from ..diff import Comparison, Setting
     from ..directives import Preference
     from ..lint import Edit, Finding
-    from ..model import Decision
 
     #: Returns the records of items, made by a function.
     Many: TypeAlias = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]
@@ -76,6 +77,11 @@ def of_outcome(outcome: Outcome) -> dict[str, Any]:
         "sitemaps": list(outcome.sitemaps),
         "body": None if robots is None else text_of(robots.body),
     }
+
+
+def sentence(finding: Finding) -> str:
+    """Return a finding and its suggestion, printable."""
+    return printable(finding.message + (f". {finding.suggestion}" if finding.suggestion else ""))
 
 
 def of_finding(finding: Finding) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from .._version import VERSION
 from ..lint import CHECKS, Severity
 from .json import to_json
 from .plain import printable
+from .records import sentence
 
 if TYPE_CHECKING:
     from ..lint import Finding
@@ -104,8 +105,3 @@ def _uri(path: str) -> str:
         return path
     quoted = quote(os.fsencode(path.replace(os.sep, "/")))
     return f"file://{quoted}" if path.startswith("/") else quoted
-
-
-def sentence(finding: Finding) -> str:
-    """Return a finding and its suggestion, printable."""
-    return printable(finding.message + (f". {finding.suggestion}" if finding.suggestion else ""))

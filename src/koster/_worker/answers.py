@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from ..access import Outcome
+    from ..decisions import Decision
     from ..lint import Finding
-    from ..model import Decision
     from .files import File
 
     T = TypeVar("T")

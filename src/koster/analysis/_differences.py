@@ -22,8 +22,8 @@ from ._search.urls import with_host_if_ambiguous
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from ..decisions import Decision
     from ..dialects import Dialect
-    from ..model import Decision
     from ..robots import RobotsTxt, Rules
 
 #: Steps for the disagreements of a file: seconds of work.

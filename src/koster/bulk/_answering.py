@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from .._charsets import complete_lines
 from .._version import VERSION
+from ..decisions import Reason
 from ..dialects import Decoding, dialect_named
 from ..errors import KosterError
-from ..model import Reason
 from . import _reading, kernel
 from ._archived import ARCHIVED, DISTINCT
 from ._arrow import pa, pc

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from .._asking import rules_for_data
 from ..crawlers import Crawler, Obeys, Purpose, agent_for, named
+from ..decisions import Reason
 from ..dialects import RFC9309
-from ..model import Reason
 from ..robots import parse
 from . import kernel
 from ._arrow import np, pa, pc

@@ -13,7 +13,7 @@ from ..robots import parse
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..model import Decision
+    from ..decisions import Decision
     from ..robots import RobotsTxt, Rules
 
 #: Added to a pattern, they match nothing else, and make it longer than every legitimate one.

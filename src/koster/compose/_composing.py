@@ -21,7 +21,8 @@ from ._closed import Contradictions, left_open
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..model import Decision, Line
+    from ..decisions import Decision
+    from ..model import Line
     from ..robots import RobotsTxt, Rules
 
 

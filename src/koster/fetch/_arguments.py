@@ -184,6 +184,12 @@ def check_arguments(
         raise ValueError(f"at_once must be at least 1, not {at_once!r}")
 
 
+def name_of_type(value: object) -> str:
+    """Return the library and the class of a value, for errors."""
+    kind = type(value)
+    return f"{kind.__module__.partition('.')[0]}.{kind.__qualname__}"
+
+
 def validate_clock(clock: Callable[[], datetime]) -> Callable[[], datetime]:
     """Return a clock that was asked once.
 

@@ -49,9 +49,10 @@ from .._urls import site_as_written
 from ..access import Access, Failure, Html, Redirects, Request, Unreachable, outcome_of
 from ..cache.memory import LRUCache, memory_bytes
 from ..cache.resilient import ResilientCache
+from ..decisions import Reason
 from ..dialects import Dialect
 from ..freshness import Standing, fresh_from, is_fresh, standing
-from ..model import Directive, Reason
+from ..model import Directive
 from ..origins import MAX_URL, as_browsers_read, origin_of
 from ..robots import parse
 from ._arguments import (
@@ -73,8 +74,8 @@ if TYPE_CHECKING:
 
     from ..access import Outcome, Response
     from ..cache import Cache
+    from ..decisions import Decision
     from ..freshness import Entry
-    from ..model import Decision
     from ..origins import Origin
     from ..robots import RobotsTxt, Rules
     from ._exchange import Headers

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..analysis import DeadRule
-    from ..model import Decision, Line, Rule
+    from ..decisions import Decision
+    from ..model import Line, Rule
     from ..robots import Rules
     from ._groups import Merged
     from ._model import CheckedFile, Edit

@@ -8,8 +8,8 @@ from pydantic import BaseModel, Field
 
 from ..analysis import Extent
 from ..crawlers import Obeys, Purpose
+from ..decisions import Reason
 from ..lint import Severity
-from ..model import Reason
 
 Moment = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
 

@@ -14,7 +14,18 @@ from ._gate import MONITORING_PATHS
 from ._problems import Problem
 
 if TYPE_CHECKING:
-    from ._connections import Connections
+    import typing
+
+    class _Registry(typing.Protocol):
+        """What a connection needs of the object that has all of them."""
+
+        @property
+        def is_over_limit(self) -> bool: ...
+
+        def mark_used(self, connection: Protocol) -> None: ...
+
+        def remove(self, connection: Protocol) -> None: ...
+
 
 #: Maximum bytes of a request's head, and of its target (path and query).
 MAX_HEAD = 64 * 1024
@@ -49,7 +60,7 @@ class Protocol(HttpToolsProtocol):
     """A connection."""
 
     def __init__(
-        self, *arguments: Any, registry: Connections, address: str = "", **options: Any
+        self, *arguments: Any, registry: _Registry, address: str = "", **options: Any
     ) -> None:
         super().__init__(*arguments, **options)
         self.address = address

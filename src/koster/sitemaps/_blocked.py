@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from ..model import Decision
+    from ..decisions import Decision
 
 #: The number of examples for each line.
 _MAX_EXAMPLES = 3

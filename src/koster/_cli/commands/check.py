@@ -15,9 +15,9 @@ from ..._reports.answers import FileQuestions, FileReading, Tally, answers, read
 from ..._reports.check import CheckResults
 from ..._reports.plain import printable
 from ..._reports.registry import render
+from ...decisions import Reason
 from ...dialects import RFC9309, Dialect
 from ...errors import UnreadableError, UrlError
-from ...model import Reason
 from .. import fetch_options, file_access, reading
 from ..help import INPUT, RULES, command
 from ..names import CrawlerType, warn_of_ignoring, warn_of_unknown

@@ -11,8 +11,8 @@ import rich_click as click
 from ..._asking import rules_for_data
 from ..._reports.fetch import FetchResults
 from ..._reports.registry import render
+from ...decisions import Reason
 from ...errors import UrlError
-from ...model import Reason
 from .. import fetch_options, fetching
 from ..help import command
 from ..stopping import stop, stoppable

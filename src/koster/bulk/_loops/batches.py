@@ -15,7 +15,8 @@ from ..._engine import rows as _rows
 from ..._engine import selection as _selection
 from ..._engine import table as _table
 from ..._engine.rows import Rows
-from ...model import Directive, Reason
+from ...decisions import Reason
+from ...model import Directive
 from . import buffers as _buffers
 
 TYPE_CHECKING = False

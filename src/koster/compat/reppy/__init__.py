@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import logging
 
-logger = logging.getLogger("reppy")
+from .robots import Agent, Robots
 
-from .robots import Agent, Robots  # noqa: E402 - it uses the logger
+logger = logging.getLogger("reppy")
 
 __all__ = ["Agent", "Robots", "logger"]

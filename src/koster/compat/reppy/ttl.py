@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from typing import TYPE_CHECKING, Protocol
 
-from . import logger
 from .util import parse_date
 
 if TYPE_CHECKING:
     from email.message import Message
 
+logger = logging.getLogger("reppy")
 
 #: The maximum is a hundred years.
 MAX_SECONDS = 100 * 365 * 24 * 60 * 60

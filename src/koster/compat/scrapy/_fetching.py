@@ -41,8 +41,8 @@ from ...access import (
 from ...cache import MemoryCache, open_cache
 from ...cache.memory import LRUCache
 from ...cache.resilient import ResilientCache
+from ...decisions import Reason
 from ...freshness import MIN_RETRY, is_fresh
-from ...model import Reason
 from ._failures import TimeoutReachedError, through, to_failure
 from ._http_cache import HttpCache, has_page, http_cache_of, is_current, is_definite, stored_at
 from ._parser import KosterRobotParser

@@ -11,8 +11,8 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from ...access import Unreachable
+from ...decisions import Reason
 from ...errors import UrlError
-from ...model import Reason
 from ...origins import origin_of
 from .._http import text_of
 from ._fetching import Fetcher, SpiderClosesError
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from scrapy.exceptions import IgnoreRequest
 
     from ...access import Outcome
-    from ...model import Decision
+    from ...decisions import Decision
     from ...origins import Origin
 
 _log = logging.getLogger("koster.compat.scrapy")

@@ -9,7 +9,7 @@ from scrapy.exceptions import IgnoreRequest
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from ...model import Decision
+    from ...decisions import Decision
 
 
 def refusal(

@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...access import MAX_BYTES, Access, Failure, FailureKind, Request, Response, outcome_of
 from ...cache.memory import LRUCache
+from ...decisions import Reason
 from ...dialects import Statuses
-from ...model import Reason
 from ...origins import origin_of
 from .._bodies import decode_body
 from .._timed import RequestDeadline, fetch
-from . import (
-    _DIALECT,
+from ._policy import (
+    DIALECT,
     PolicyError,
     RobotsConfig,
     RobotsDecision,
     RobotsMatch,
     RobotsPolicy,
     RobotsVerdict,
-    _create_policy,
+    create_policy,
     evaluate_robots,
     transport_verdict,
 )
@@ -133,7 +133,7 @@ class RobotsGate:
                 step = self._access.fail(step, response, now)
             else:
                 step = self._access.respond(step, response, now)
-        outcome = outcome_of(step, _DIALECT, datetime.now(UTC))
+        outcome = outcome_of(step, DIALECT, datetime.now(UTC))
         verdict, why = RobotsVerdict.ALLOWED_IMPLICIT, ""
         if outcome.robots is None:
             # webcanon's client treats too many redirects like a missing response.
@@ -143,7 +143,7 @@ class RobotsGate:
             why = f"robots.txt {kind}: {outcome.why}"
             if verdict is RobotsVerdict.ALLOWED_IMPLICIT:
                 _log.warning("%s: %s; everything is allowed", origin, why)
-        policy = RobotsPolicy() if outcome.robots is None else _create_policy(outcome.robots)
+        policy = RobotsPolicy() if outcome.robots is None else create_policy(outcome.robots)
         return _CacheEntry(verdict, policy, why, len(step.body), outcome.expires)
 
     def _send(self, request: Request, deadline: RequestDeadline) -> Response | Failure:

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
     from ...access import Failure, Outcome, Response
     from ...cache._leases import Lease
+    from ...decisions import Decision
     from ...freshness import Entry
-    from ...model import Decision
     from ...origins import Origin
     from ...robots import Rules
     from .._grouping import Groups

@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ...errors import missing
+from .._arguments import name_of_type
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -109,9 +110,3 @@ def _over_client(http: object, mode: _Mode, other: _Mode) -> Any:
 def _is_instance(http: object, library: str, name: str) -> bool:
     module = sys.modules.get(library)
     return module is not None and isinstance(http, getattr(module, name))
-
-
-def name_of_type(value: object) -> str:
-    """Return the library and the class of a value, for errors."""
-    kind = type(value)
-    return f"{kind.__module__.partition('.')[0]}.{kind.__qualname__}"

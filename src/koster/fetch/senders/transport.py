@@ -10,9 +10,9 @@ import httpcore2
 import httpx2
 
 from ...access import FailureKind
+from .._arguments import name_of_type
 from .._failures import kinds
 from .._network import AsyncTransport, Transport
-from . import name_of_type
 from .httpx import errors_of, kinds_of, received
 
 if TYPE_CHECKING:
