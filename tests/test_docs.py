@@ -14,7 +14,6 @@ from koster._cli.root import koster as command
 from koster._version import DOCS as DOCS_URL
 from koster.bulk import CLASSIFIED, DECIDED, FACTS, _inputs, warc
 from koster.bulk._archived import ARCHIVED
-from koster.lint import CHECKS
 from koster.lint.settings import _KEYS
 from tests.helpers.docs_pages import DOCS, pages
 from tests.helpers.facades import COLUMNS
@@ -92,11 +91,6 @@ def test_every_column_of_koster_bulk_is_documented() -> None:
         assert function in guides + text
     for suffix in (*_inputs._KINDS, *_inputs._COMPRESSED):
         assert f"`{suffix}`" in text + guides, suffix
-
-
-def test_every_code_has_a_number_of_real_sites() -> None:
-    for check in CHECKS:
-        assert check.code in page("about/real-sites.md")
 
 
 def test_pages_can_be_read_in_the_repository() -> None:

@@ -8,8 +8,8 @@ import json
 import random
 import re
 import string
-import tomllib
 from collections import Counter
+from operator import attrgetter
 from typing import Any
 
 import pytest
@@ -28,6 +28,7 @@ from koster.dialects import BUFFER_BYTES
 from koster.lint import (
     CHECK_OF,
     CHECKS,
+    Check,
     Edit,
     Family,
     Finding,
@@ -45,7 +46,8 @@ from koster.lint._model import CheckedFile
 from koster.lint.settings import SettingsError, read
 from koster.robots import MAX_PARSED_BYTES
 from tests.helpers import strategies
-from tests.helpers.support import ROOT, bodies, sampled
+from tests.helpers.lint_cases import CASES
+from tests.helpers.support import bodies, sampled
 
 _typos = st.builds(
     lambda name, at, letter: name[:at] + letter + name[at + 1 :],
@@ -53,8 +55,6 @@ _typos = st.builds(
     st.integers(0, 12),
     st.sampled_from(["", "x", "ll", "1"]),
 )
-
-CASES = tomllib.loads((ROOT / "tests/findings.toml").read_text("utf-8"))["case"]
 
 
 def body_of(case: dict[str, Any]) -> bytes:
@@ -78,6 +78,15 @@ def test_check_reports_its_cases(case: dict[str, Any]) -> None:
     assert not [each for each in near_misses if each.code == code], near_misses
     if "fixed" in case:
         assert with_edits(body, findings).decode() == case["fixed"]
+
+
+@pytest.mark.parametrize("check", [each for each in CHECKS if each.fix], ids=attrgetter("code"))
+def test_check_finds_its_example(check: Check) -> None:
+    def codes(body: bytes) -> set[str]:
+        return {each.code for each in lint(body)}
+
+    assert check.code in codes(check.example.encode(check.encoding))
+    assert check.code not in codes(check.fix.encode())
 
 
 def test_fix_leaves_nothing_to_fix() -> None:
@@ -552,7 +561,7 @@ def test_host_of_a_sitemap_has_a_length() -> None:
 def test_first_rules_about_resources_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     body = b"User-agent: *\nDisallow: /a/css/\nDisallow: /b/css/\nDisallow: /c/css/\n"
     assert [each.line for each in lint(body) if each.code == "S008"] == [2, 3, 4]
-    monkeypatch.setattr("koster.lint._semantics._MAX_RESOURCE_RULES", 2)
+    monkeypatch.setattr("koster.lint._blocking._MAX_RESOURCE_RULES", 2)
     assert [each.line for each in lint(body) if each.code == "S008"] == [2, 3]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import tomllib
 
 import pytest
 
@@ -12,7 +11,8 @@ import koster
 from koster.analysis import Difference, letters_of
 from koster.diff import compare
 from koster.lint import Edit, Finding, Severity, lint, with_edits
-from tests.helpers.support import EVERYTHING, ROOT, bodies
+from tests.helpers.lint_cases import CASES
+from tests.helpers.support import EVERYTHING, bodies
 
 #: Suggestions may allow what was blocked only for these: a search engine or a crawler that was
 #: blocked together with others by mistake, style sheets and scripts, and sitemaps.
@@ -55,8 +55,6 @@ WORDS_ONLY |= {"S008", "S012", "Z001", "Z002", "Z003", "Z004"}
 
 #: What clients send: RFC 3986, appendix A.
 _URL = re.compile(r"(?:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*")
-
-CASES = tomllib.loads((ROOT / "tests/findings.toml").read_text("utf-8"))["case"]
 
 
 def applied(body: bytes, finding: Finding) -> bytes:

@@ -104,7 +104,7 @@ def test_menus_and_links_of_a_page(browser: Browser, address: str) -> None:
     page, wrong = opened(browser, f"{address}/reference/lint/S007.html")
     expect(page.get_by_label("Version")).to_have_value(VERSION)
     edit = page.get_by_title("Edit this page").get_attribute("href") or ""
-    assert edit.endswith("/edit/main/src/koster/lint/_checks.py")
+    assert edit.endswith("/edit/main/src/koster/lint/_blocking.py")
     page.get_by_title("This page as Markdown").click()
     page.wait_for_url("**/S007.md")
     assert "# S007: " in page.content()

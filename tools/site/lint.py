@@ -1,14 +1,13 @@
-"""A page for each code of ``koster lint``: texts from its table, examples from its test cases."""
+"""A page for each code of ``koster lint``: what its check says about itself."""
 
 from __future__ import annotations
 
 import re
 import tempfile
-import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from koster.lint import CHECKS, Family
+from koster.lint import CHECKS, Family, lint, with_edits
 from tools.commands import printed
 
 from .markdown import front, outside_code
@@ -18,28 +17,13 @@ if TYPE_CHECKING:
 
     from koster.lint import Check
 
-ROOT = Path(__file__).parents[2]
-CASES = tomllib.loads((ROOT / "tests" / "findings.toml").read_text("utf-8"))["case"]
 
-#: Longer files are no examples.
-_MAX_LINES, _MAX_WIDTH = 12, 100
-
-#: For codes whose findings need more than a file.
-_INSTEAD = {
-    "S004": "Only the dialect MK1994 has such rules: it compares bytes, and no URL matches a path with bytes that are not UTF-8.",
-    "M005": "Run `koster lint --sitemap sitemap.xml robots.txt` with a file, a URL or a sitemap index.",
-    "Z001": "Any file of more than 512,000 bytes. Often it lists single pages: block their folder, or use `noindex` in the pages.",
-    "Z002": "Any line of more than 16,664 bytes.",
-    "Z003": "Any file of more than 16 MiB.",
-    "Z004": "Any file with more than 2,000 groups of different crawlers, or with thousands of rules with `*` that match the same URLs.",
-}
-
-
-def pages() -> Iterator[tuple[str, str]]:
-    """Yield the file name and the text of each page."""
-    yield "index.md", _index()
+def pages() -> Iterator[tuple[str, str, str]]:
+    """Yield the file name of each page, its text, and where that is in the repository."""
+    yield "index.md", _index(), "src/koster/lint/_checks.py"
     for check in CHECKS:
-        yield f"{check.code}.md", "\n".join(_page(check))
+        module = check.find.__module__.replace(".", "/")
+        yield f"{check.code}.md", "\n".join(_page(check)), f"src/{module}.py"
 
 
 def _index() -> str:
@@ -60,7 +44,7 @@ def _index() -> str:
             "|---|---|---|",
         ]
         lines += [
-            f"| [{check.code}]({check.code}.md) | {check.severity} | {_escape(check.title)} |"
+            f"| [{check.code}]({check.code}.md) | {check.severity} | {escape(check.title)} |"
             for check in CHECKS
             if check.family is family
         ]
@@ -70,7 +54,7 @@ def _index() -> str:
 
 def _page(check: Check) -> Iterator[str]:
     yield from front(f"{check.title}: what the code {check.code} means and how to fix it.")
-    yield f"# {check.code}: {_escape(check.title)}"
+    yield f"# {check.code}: {escape(check.title)}"
     yield ""
     yield f"`{check.name}` · {check.severity} · {check.family.value}"
     yield ""
@@ -98,43 +82,22 @@ def _page(check: Check) -> Iterator[str]:
 def _example(check: Check) -> Iterator[str]:
     yield "## Example"
     yield ""
-    case = _case(check.code)
-    if case is None:
-        yield _text(_INSTEAD[check.code])
+    if not check.fix:
+        yield _text(check.example)
         yield ""
         return
-    yield from _file(case["raises"])
-    output = _linted(check, case["raises"])
-    yield "```console\n$ koster lint --notes robots.txt\n" + output + "```"
+    yield from _file(check.example)
+    body = check.example.encode(check.encoding)
+    yield f"```console\n$ koster lint --notes robots.txt\n{_linted(check, body)}```"
     yield ""
     yield "## Fix"
     yield ""
-    if "fixed" in case:
+    if with_edits(body, lint(body, checks=[check])) == check.fix.encode():
         yield "`koster lint --fix` writes this instead:"
-        yield ""
-        yield from _file(case["fixed"])
     else:
         yield "A similar file without the finding:"
-        yield ""
-        yield from _file(case["near"])
-
-
-def _case(code: str) -> dict[str, Any] | None:
-    """Return the best example of a code: one that is fixed, and short."""
-    cases = [
-        case
-        for case in CASES
-        if case["code"] == code
-        and not {"padded", "longer"} & case.keys()
-        and _is_short(case["raises"])
-    ]
-    plain = [case for case in cases if "encoding" not in case] or cases
-    return min(plain, key=lambda case: ("fixed" not in case, len(case["raises"])), default=None)
-
-
-def _is_short(text: str) -> bool:
-    lines = text.splitlines()
-    return len(lines) <= _MAX_LINES and all(len(line) <= _MAX_WIDTH for line in lines)
+    yield ""
+    yield from _file(check.fix)
 
 
 def _file(text: str) -> Iterator[str]:
@@ -156,12 +119,11 @@ def _escaped(character: str) -> str:
     return character.encode("unicode_escape").decode("ascii")
 
 
-def _linted(check: Check, text: str) -> str:
+def _linted(check: Check, body: bytes) -> str:
     """Return what the command prints, with the findings of this code alone."""
-    case = _case(check.code) or {}
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        (place / "robots.txt").write_bytes(text.encode(case.get("encoding", "utf-8")))
+        (place / "robots.txt").write_bytes(body)
         output = printed(["lint", "--notes", "--select", check.code, "robots.txt"], place)
     assert check.code in output, (check.code, output)
     return _visible(output)
@@ -184,10 +146,11 @@ def _source(source: str) -> str:
 
 def _text(text: str) -> str:
     """Return a text of the table as Markdown: stars are no emphasis, addresses are links."""
-    return outside_code(text, _escape)
+    return outside_code(text, escape)
 
 
-def _escape(text: str) -> str:
+def escape(text: str) -> str:
+    """Return a text for Markdown, with addresses as links."""
     text = re.sub(r"(?<![<`\w])(https://[^\s,;)]+[^\s,;).])", r"<\1>", text)
     return text.replace("|", "\\|").replace("*", "\\*").replace("#", "\\#").replace("[", "\\[")
 

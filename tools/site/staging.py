@@ -88,8 +88,8 @@ def _pages() -> Iterator[Page]:
         file = ROOT / name
         text = f"---\ndescription: {_TOP_DESCRIPTIONS[path]}\n---\n" + file.read_text("utf-8")
         yield Page(path, _outside(_from_top(text, path), file), name)
-    for path, text in lint.pages():
-        yield Page(f"reference/lint/{path}", text, "src/koster/lint/_checks.py")
+    for path, text, source in lint.pages():
+        yield Page(f"reference/lint/{path}", text, source)
     for path, text in commands.pages():
         source = f"src/koster/_cli/commands/{path.removesuffix('.md').partition('-')[0]}.py"
         yield Page(f"reference/commands/{path}", text, source)

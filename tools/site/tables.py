@@ -22,7 +22,7 @@ from koster.crawlers import MANNERS, Obeys, Purpose, known
 from koster.fetch import EventName
 from koster.fetch.events import _level_of
 
-from . import benchmarks, commands, dialects, parsers, proofs, suite
+from . import benchmarks, commands, dialects, parsers, proofs, real_sites, suite
 from .links import DOCS, in_repository
 from .markdown import outside_code, table
 
@@ -221,6 +221,7 @@ INSERTS: dict[str, Callable[[], str]] = {
     "parsers-by-topic": parsers.by_topic,
     "parsers-missing": parsers.missing,
     "presets": presets,
+    "real-sites": real_sites.findings,
     "reasons": reasons,
     "redirects": redirects,
     "suite-topics": suite.table,

@@ -16,19 +16,18 @@ from .._contents import is_binary, is_page, wide_charset
 from .._templates import template_of
 from ..dialects import GOOGLE, RFC9309
 from ._bytes import KINDS
-from ._checks import CHECK_OF, CHECKS
+from ._checks import Check, Family
 from ._edits import Fixed, Kept, apply_edits, fixes
 from ._ignoring import ignored_codes
 from ._model import (
     SEARCH_CRAWLERS,
-    Check,
     CheckedFile,
     Edit,
-    Family,
     Finding,
     Severity,
 )
 from ._sitemaps import SitemapUrls, with_sitemaps
+from ._table import CHECK_OF, CHECKS
 from .settings import chosen
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from .._contents import is_binary, is_page, wide_charset
 from .._wording import count_noun
 from ..model import LineKind
 from ..robots import parse
+from ._checks import ERROR, NOTE, WARNING, check
 from ._model import WHOLE_FILE, Edit, Place, Remark
 
 if TYPE_CHECKING:
@@ -52,8 +53,13 @@ _COLONS = "：﹕ː∶꞉"
 _DASHES = "‐‑‒–—−﹣－"
 
 
+@check("B001", "html", ERROR, "The file is an HTML page",
+    why="Crawlers find no rules in it, so everything is allowed. Often the server answers every unknown URL with its home page: serve the file at /robots.txt, or answer 404.",
+    example="<!DOCTYPE html>\n<html><body>Not found</body></html>\n",
+    fix="# <!DOCTYPE html>\nUser-agent: *\nDisallow:\n",
+    source="RFC 9309 §2.3: the file is text/plain",
+)  # fmt: skip
 def html(subject: CheckedFile) -> Iterator[Remark]:
-    """Find an HTML page instead of a robots.txt."""
     if is_page(subject.body):
         yield Remark(
             subject.text(subject.lines[0]),
@@ -62,8 +68,13 @@ def html(subject: CheckedFile) -> Iterator[Remark]:
         )
 
 
+@check("B009", "html-tag", WARNING, "A line is an HTML tag",
+    why="Crawlers ignore the line. Find out what added it: it may have added more.",
+    example="User-agent: *\n<pre>\nDisallow: /a\n",
+    fix="User-agent: *\n# <pre>\nDisallow: /a\n",
+    source="RFC 9309 §2.2",
+)  # fmt: skip
 def page_in_parts(subject: CheckedFile) -> Iterator[Remark]:
-    """Find HTML tags in an otherwise normal file."""
     for line in subject.lines if b"<" in subject.body else ():
         if line.kind in (LineKind.MALFORMED, LineKind.UNKNOWN) and _TAG.match(line.text):
             yield Remark(
@@ -74,8 +85,13 @@ def page_in_parts(subject: CheckedFile) -> Iterator[Remark]:
             )
 
 
+@check("B011", "template", WARNING, "The file is a template",
+    why="It has tags of Jinja, Twig, Liquid, Go or Hugo, ERB or PHP. Lines with tags are not checked, and rules are not compared if the template has conditions or loops. Check the rendered file with --render.",
+    example="User-agent: *\n{% if staging %}\nDisallow: /\n{% endif %}\nDisallow: /a\n",
+    fix="User-agent: *\nDisallow: /*{{url}}\nDisallow: /%7B%25\n",
+    source="koster: templates have no standard",
+)  # fmt: skip
 def template(subject: CheckedFile) -> Iterator[Remark]:
-    """Find the tags of a template, once per file."""
     found = subject.template
     if found is None:
         return
@@ -89,8 +105,13 @@ def template(subject: CheckedFile) -> Iterator[Remark]:
     )
 
 
+@check("B002", "wide-encoding", ERROR, "The file is in UTF-16 or UTF-32",
+    why="Crawlers read UTF-8. Most find no rules in such a file.",
+    example="User-agent: *\nDisallow: /\n",
+    fix="User-agent: *\nDisallow: /\n", encoding="utf-16",
+    source="RFC 9309 §2.3",
+)  # fmt: skip
 def wide(subject: CheckedFile) -> Iterator[Remark]:
-    """Find UTF-16 and UTF-32."""
     declared = (subject.charset or "").upper()
     charset = declared if is_utf16_or_utf32(declared) else wide_charset(subject.body)
     if charset:
@@ -101,8 +122,13 @@ def wide(subject: CheckedFile) -> Iterator[Remark]:
         )
 
 
+@check("B010", "binary", ERROR, "The file is not text",
+    why="Crawlers find no rules in it, so everything is allowed. Often it is compressed and served without a Content-Encoding header.",
+    example="\x1f\x8b\x08\x00\x00",
+    fix="User-agent: *\nDisallow: /a\x00b\n", encoding="latin-1",
+    source="RFC 9309 §2.3: the file is text/plain",
+)  # fmt: skip
 def binary(subject: CheckedFile) -> Iterator[Remark]:
-    """Find binary files."""
     if is_binary(subject.body) and not is_page(subject.body):
         yield Remark(
             WHOLE_FILE,
@@ -115,8 +141,13 @@ def binary(subject: CheckedFile) -> Iterator[Remark]:
 KINDS = (html, wide, binary)
 
 
+@check("B003", "byte-order-mark", NOTE, "The file begins with a UTF-8 byte order mark",
+    why="Google and other crawlers that follow RFC 9309 skip it. Some older parsers ignore the first line because of it, often the first User-agent.",
+    example="\ufeffUser-agent: *\nDisallow: /a\n",
+    fix="User-agent: *\nDisallow: /a\n",
+    source="https://developers.google.com/search/docs/crawling-indexing/robots/robots_txt; google/robotstxt, robots.cc",
+)  # fmt: skip
 def bom(subject: CheckedFile) -> Iterator[Remark]:
-    """Find a UTF-8 byte order mark."""
     bom = codecs.BOM_UTF8
     # The second of two is an invisible character, which is removed first: without the first one
     # the line would be read.
@@ -130,8 +161,13 @@ def bom(subject: CheckedFile) -> Iterator[Remark]:
         )
 
 
+@check("B004", "not-utf-8", WARNING, "A line has bytes that are not UTF-8",
+    why="Crawlers compare bytes: a path in another encoding is another path. Comments are not checked.",
+    example="User-agent: *\nDisallow: /caf\xe9\n",
+    fix="User-agent: *\nDisallow: /caf\xe9\n", encoding="latin-1",
+    source="RFC 9309 §2.3",
+)  # fmt: skip
 def not_utf8(subject: CheckedFile) -> Iterator[Remark]:
-    """Find lines with bytes that are not UTF-8, except comments."""
     lines = _non_ascii_lines(subject)
     if lines and subject.charset and not is_utf16_or_utf32(subject.charset):
         yield Remark(
@@ -166,6 +202,12 @@ def _find_non_ascii_lines(subject: CheckedFile) -> list[tuple[Line, str]]:
     return found
 
 
+@check("B005", "invisible-character", WARNING, "A line has an invisible character or a non-ASCII space",
+    why="Crawlers read it as part of the directive or the path. It often comes from a word processor or a web page.",
+    example="User-agent:\xa0*\nDisallow: /ab\n",
+    fix="User-agent: *\nDisallow: /ab\n",
+    source="RFC 9309 §2.2: the grammar has only spaces and tabs",
+)  # fmt: skip
 def invisible(subject: CheckedFile) -> Iterator[Remark]:
     """Find invisible characters and non-ASCII spaces outside comments."""
     for line, text in _non_ascii_lines(subject):
@@ -204,8 +246,13 @@ def _describe(character: str) -> str:
     return f"U+{ord(character):04X} {unicodedata.name(character, 'without a name')}"
 
 
+@check("B006", "look-alike", WARNING, "A directive has characters that only look like ASCII",
+    why="Cyrillic and Greek letters and full-width characters are other characters: crawlers ignore the line.",
+    example="User-agent: *\nDis\u0430llow: /a\n",
+    fix="User-agent: *\nDisallow: /a\n",
+    source="RFC 9309 §2.2; Unicode Technical Standard 39",
+)  # fmt: skip
 def look_alike(subject: CheckedFile) -> Iterator[Remark]:
-    """Find directives with characters that look like ASCII."""
     for line, text in _non_ascii_lines(subject):
         key, colon, _ = text.partition(":")
         if colon and key.isascii():
@@ -247,8 +294,13 @@ def _is_known_directive(key: str) -> bool:
     return parse(f"{key}: x").lines[0].directive is not None
 
 
+@check("B007", "control-character", WARNING, "A line has a control character",
+    why="Most crawlers read it as part of the path; Google stops reading the line at U+0000.",
+    example="User-agent: *\nDisallow: /a\x01b\n",
+    fix="User-agent: *\nDisallow: /ab\n",
+    source="google/robotstxt, robots.cc",
+)  # fmt: skip
 def controls(subject: CheckedFile) -> Iterator[Remark]:
-    """Find control characters, except in comments."""
     if not _CONTROL_BYTES.search(subject.body):
         return
     for line in subject.lines:
@@ -277,8 +329,13 @@ def _last_lone_return(body: bytes) -> int:
     return at
 
 
+@check("B008", "lone-carriage-return", NOTE, "A line ends with a carriage return only",
+    why="RFC 9309 accepts it as a line end, but some tools read the whole file as one line.",
+    example="User-agent: *\rDisallow: /a\r",
+    fix="User-agent: *\nDisallow: /a\n",
+    source="RFC 9309 §2.2: EOL = CR / LF / CRLF",
+)  # fmt: skip
 def lone_returns(subject: CheckedFile) -> Iterator[Remark]:
-    """Find line endings that some tools do not support: CR."""
     body = subject.robots.body
     found = _LONE_RETURN.finditer(body)
     places = [match.start() for match in islice(found, _MAX_RETURNS)]

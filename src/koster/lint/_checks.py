@@ -1,189 +1,113 @@
-"""The table of checks: code, name, severity, texts, source and function.
+"""A check: what `check` says above its function.
 
-The documentation of the codes, ``koster lint --explain`` and the rules of SARIF are generated from
-it. To add a check, add an entry here and cases in ``tests/findings.toml``.
+A new check needs nothing else. Its page in the docs, ``koster lint --explain`` and the rules of
+SARIF are made from it, and a test applies it to its example. More cases are in
+``tests/findings.toml``.
 """
 
 from __future__ import annotations
 
-from . import _bytes, _groups, _lines, _patterns, _semantics, _sitemaps, _values
-from ._model import Check, Severity
+import enum
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-_E, _W, _N = Severity.ERROR, Severity.WARNING, Severity.NOTE
-_RFC = "RFC 9309"
-_GOOGLE = "https://developers.google.com/search/docs/crawling-indexing/robots/robots_txt"
-_GOOGLE_LINES = "google/robotstxt, reporting_robots.cc"
-_SITEMAPS = "https://www.sitemaps.org/protocol.html#submit_robots"
-_BING_DELAY = "https://www.bing.com/webmasters/help/how-to-create-a-robots-txt-file-cb7c31ec"
-_RENDERING = (
-    "https://developers.google.com/search/docs/crawling-indexing/javascript/javascript-seo-basics"
-)
+from .._version import DOCS
+from ._model import Severity
 
-CHECKS = (
-    # Bytes and encoding.
-    Check("B001", "html", _E, "The file is an HTML page",
-        "Crawlers find no rules in it, so everything is allowed. Often the server answers every unknown URL with its home page: serve the file at /robots.txt, or answer 404.",
-        f"{_RFC} §2.3: the file is text/plain", _bytes.html),
-    Check("B002", "wide-encoding", _E, "The file is in UTF-16 or UTF-32",
-        "Crawlers read UTF-8. Most find no rules in such a file.", f"{_RFC} §2.3", _bytes.wide),
-    Check("B003", "byte-order-mark", _N, "The file begins with a UTF-8 byte order mark",
-        "Google and other crawlers that follow RFC 9309 skip it. Some older parsers ignore the first line because of it, often the first User-agent.", f"{_GOOGLE}; google/robotstxt, robots.cc", _bytes.bom),
-    Check("B004", "not-utf-8", _W, "A line has bytes that are not UTF-8",
-        "Crawlers compare bytes: a path in another encoding is another path. Comments are not checked.", f"{_RFC} §2.3", _bytes.not_utf8),
-    Check("B005", "invisible-character", _W, "A line has an invisible character or a non-ASCII space",
-        "Crawlers read it as part of the directive or the path. It often comes from a word processor or a web page.", f"{_RFC} §2.2: the grammar has only spaces and tabs", _bytes.invisible),
-    Check("B006", "look-alike", _W, "A directive has characters that only look like ASCII",
-        "Cyrillic and Greek letters and full-width characters are other characters: crawlers ignore the line.", f"{_RFC} §2.2; Unicode Technical Standard 39", _bytes.look_alike),
-    Check("B007", "control-character", _W, "A line has a control character",
-        "Most crawlers read it as part of the path; Google stops reading the line at U+0000.", "google/robotstxt, robots.cc", _bytes.controls),
-    Check("B008", "lone-carriage-return", _N, "A line ends with a carriage return only",
-        "RFC 9309 accepts it as a line end, but some tools read the whole file as one line.", f"{_RFC} §2.2: EOL = CR / LF / CRLF", _bytes.lone_returns),
-    Check("B009", "html-tag", _W, "A line is an HTML tag",
-        "Crawlers ignore the line. Find out what added it: it may have added more.", f"{_RFC} §2.2", _bytes.page_in_parts),
-    Check("B010", "binary", _E, "The file is not text",
-        "Crawlers find no rules in it, so everything is allowed. Often it is compressed and served without a Content-Encoding header.", f"{_RFC} §2.3: the file is text/plain", _bytes.binary),
-    Check("B011", "template", _W, "The file is a template",
-        "It has tags of Jinja, Twig, Liquid, Go or Hugo, ERB or PHP. Lines with tags are not checked, and rules are not compared if the template has conditions or loops. Check the rendered file with --render.", "koster: templates have no standard", _bytes.template),
-    # Lines and directives.
-    Check("L001", "missing-colon", _W, "A directive has no colon",
-        "Google reads two words without a colon as directive and value. RFC 9309 does not require that, and other crawlers may ignore the line.", _GOOGLE_LINES, _lines.no_colon),
-    Check("L002", "not-a-directive", _W, "A line is neither a directive nor a comment",
-        "Crawlers ignore the line. Comments start with #.", f"{_RFC} §2.2", _lines.malformed),
-    Check("L003", "misspelled-directive", _W, "A directive is misspelled, but Google reads it",
-        "Other crawlers may ignore the line.", "google/robotstxt, robots.cc: kAllowFrequentTypos", _lines.misspelt),
-    Check("L004", "typo", _W, "Probable typo in a directive, or a sitemap's URL without one",
-        "Crawlers ignore the line.", f"{_RFC} §2.2.4", _lines.typo),
-    Check("L005", "unknown-directive", _N, "Unknown directive",
-        "Crawlers ignore the line. Other lines are not affected.", f"{_RFC} §2.2.4", _lines.unknown),
-    Check("L006", "partly-ignored", _N, "Some crawlers ignore this directive",
-        "It does no harm, but has no effect on the crawlers that the message names.", "google/robotstxt, reporting_robots.cc: kUnsupportedTags; the operators' pages", _lines.ignored_by_some),
-    Check("L007", "comment-in-value", _W, "A comment starts in the middle of a word",
-        "# starts a comment wherever it is. What follows is not part of the value.", f"{_RFC} §2.2", _lines.glued_comment),
-    Check("L008", "fragment", _W, "A path has what looks like a fragment",
-        "# starts a comment, so the rule is shorter and matches more than it seems to. Crawlers never request fragments.", f"{_RFC} §2.2; RFC 3986 §3.5", _lines.fragment),
-    Check("L009", "google-only", _E, "Only Google reads an unknown directive, as a known one",
-        "Google compares only the beginning of a directive: it reads `DisallowAITraining: /` as `Disallow: /`. Other crawlers ignore the line.", "google/robotstxt, robots.cc: ParsedRobotsKey::KeyIsDisallow", _lines.read_by_google),
-    Check("L010", "obsolete-directive", _W, "No crawler obeys this directive",
-        "It has no effect. Whether a page is indexed is controlled in the page or its headers, and only crawlers that may fetch the page see that.", "https://developers.google.com/search/blog/2019/07/a-note-on-unsupported-rules-in-robotstxt", _lines.obsolete),
-    Check("L011", "ignored-directive", _W, "The crawlers of this group ignore this directive",
-        "It has no effect: the operators of all crawlers that the group names say that they do not support it.", "google/robotstxt, reporting_robots.cc: kUnsupportedTags; the operators' pages", _lines.ignored_by_all),
-    Check("L012", "unknown-code", _W, "A koster: ignore comment has an unknown code, or no brackets",
-        "It ignores nothing.", "koster: ignore comments", _lines.unknown_ignores),
-    # Groups.
-    Check("G001", "rule-before-group", _E, "A rule comes before the first User-agent line",
-        "It belongs to no group: crawlers ignore it.", f"{_RFC} §2.2.1", _groups.orphans),
-    Check("G002", "group-without-rules", _W, "A group has no rules",
-        "Everything is allowed for the crawlers it names, because the * rules do not apply to them.", f"{_RFC} §2.2.1", _groups.no_rules),
-    Check("G003", "merged-groups", _W, "A directive between two User-agent lines does not end the group",
-        "Only Allow and Disallow do. In `User-agent: A / Crawl-delay: 5 / User-agent: B / Disallow: /` the rule also applies to A.", f"{_RFC} §2.2.4", _groups.glued),
-    Check("G004", "several-groups", _N, "A crawler has several groups",
-        "RFC 9309 merges them; crawlers that follow older standards read only the first.", f"{_RFC} §2.2.1", _groups.repeated),
-    Check("G005", "not-a-name", _W, "A User-agent line has a header or a wildcard instead of a name",
-        "Crawlers look for their own name. Use the product token, such as Googlebot.", f"{_RFC} §2.2.1", _groups.not_a_token),
-    Check("G006", "several-names", _E, "A User-agent line has several names",
-        "Crawlers read them as one name: the group applies to none of them.", f"{_RFC} §2.2.1", _groups.several_names),
-    Check("G007", "no-name", _W, "A User-agent line has no name",
-        "The group applies to no crawler.", f"{_RFC} §2.2.1", _groups.no_name),
-    Check("G008", "robot-version", _W, "Robot-version is ignored, or makes crawlers skip the rules",
-        "It must directly follow the User-agent lines. Use 1.0 or 2.0: odd minor versions are experimental, and crawlers that read Robot-version skip rules with any other version.", "An Extended Standard for Robot Exclusion", _groups.versions),
-    Check("G009", "no-groups", _N, "The file has no groups",
-        "Everything is allowed. That may be intended.", f"{_RFC} §2.2.2", _groups.no_groups),
-    Check("G010", "duplicate-name", _N, "A group has the same name twice",
-        "It does no harm.", f"{_RFC} §2.2.1", _groups.twice),
-    Check("G011", "read-as-google", _W, "Google reads a name as one of its own crawlers",
-        "It reads names only up to the first character that is not a letter, _ or -.", "google/robotstxt, robots.cc: ExtractUserAgent", _groups.cut_by_google),
-    Check("G012", "unusual-name", _N, "A name has characters RFC 9309 does not allow",
-        "Product tokens consist of letters, _ and -. Some crawlers have other characters in their names; those koster knows are not reported.", f"{_RFC} §2.2.1; google/robotstxt, robots.cc: ExtractUserAgent", _groups.unusual_token),
-    Check("G013", "brand-or-typo", _W, "A name is that of a company or product, or a typo",
-        "Crawlers look for their own name, in any case but with all its letters: no crawler uses the group. koster agents NAME finds crawlers.", f"{_RFC} §2.2.1; koster.crawlers", _groups.nearly_a_crawler),
-    Check("G014", "rule-in-name", _E, "A User-agent line has a second directive",
-        "Crawlers read it as part of the name: the group applies to none of them, and the rule has no effect.", f"{_RFC} §2.2.1", _groups.glued_rule),
-    # Patterns.
-    Check("P001", "no-leading-slash", _E, "A path does not start with / or *",
-        "Paths of URLs start with /: the rule matches nothing.", f"{_RFC} §2.2.2", _patterns.no_slash),
-    Check("P002", "url-in-rule", _E, "A rule has a URL instead of a path",
-        "Rules are for the site that serves the file: the rule matches nothing.", f"{_RFC} §2.2.2", _patterns.host),
-    Check("P003", "misplaced-dollar", _W, "A $ is not at the end of a path",
-        "It means the end of the URL only at the end of a path. Elsewhere it matches a literal $.", f"{_RFC} §2.2.3", _patterns.dollar),
-    Check("P004", "redundant-star", _N, "A * is redundant",
-        "A path matches everything that starts with it, so a * at the end changes nothing but the length of the path. Of the rules that match, the longest applies.", f"{_RFC} §2.2.2", _patterns.stars),
-    Check("P005", "space", _W, "A path has a space in it",
-        "URLs have no spaces: it matches only %20. Often two paths or two directives are on one line.", f"{_RFC} §2.2; RFC 3986 §3.3", _patterns.spaces),
-    Check("P006", "bad-escape", _W, "A % is not followed by two hex digits",
-        "Crawlers read this differently.", f"{_RFC} §2.2.2; RFC 3986 §2.1", _patterns.bad_escape),
-    Check("P007", "regular-expression", _W, "A path looks like a regular expression",
-        "Only * and a final $ are special.", f"{_RFC} §2.2.3", _patterns.regex),
-    Check("P008", "first-parameter", _N, "A path matches a query parameter only if it is the first",
-        "Later parameters follow &, not ?.", "RFC 3986 §3.4", _patterns.query),
-    # Semantics.
-    Check("S001", "overridden-rule", _W, "A rule has no effect because others override it",
-        "Of the rules that match a URL the longest applies, Allow on a tie. Wherever this rule matches, a longer one with the opposite effect does, too.", f"{_RFC} §2.2.2; proved by koster.analysis", _semantics.covered),
-    Check("S002", "contradiction", _W, "A path is both allowed and disallowed",
-        "The longer of the two rules applies, Allow on a tie; crawlers that follow older standards use the first rule.", f"{_RFC} §2.2.2", _semantics.contradicted),
-    Check("S003", "duplicate-rule", _N, "A rule is a duplicate",
-        "It does no harm.", f"{_RFC} §2.2.2", _semantics.repeated),
-    Check("S004", "matches-no-path", _W, "No URL can have this path",
-        "The rule has no effect.", "proved by koster.analysis", _semantics.no_path),
-    Check("S005", "robots-txt-rule", _N, "A rule is about /robots.txt itself",
-        "Crawlers may always fetch it.", f"{_RFC} §2.2.2", _semantics.robots_txt_rule),
-    Check("S006", "site-blocked", _W, "The whole site is blocked for all search engines",
-        "People will not find the site. On a staging site that is intended: add # koster: ignore[S006] to the line.", f"{_RFC} §2.2.2", _semantics.all_blocked),
-    Check("S007", "search-engine-blocked", _W, "A search engine is blocked from the whole site",
-        "People who use it will not find the site. If it is intended, add # koster: ignore[S007] to the line. The search engines are Googlebot and bingbot, or those of the setting crawlers.", _GOOGLE, _semantics.search_blocked),
-    Check("S008", "resources-blocked", _W, "Search engines cannot fetch style sheets or scripts",
-        "They render pages before they index them, and judge them without the files they cannot fetch.", _RENDERING, _semantics.resources),
-    Check("S009", "redundant-rule", _N, "A wider rule already covers this one",
-        "It does no harm.", f"{_RFC} §2.2.2; proved by koster.analysis", _semantics.redundant),
-    Check("S010", "allow-without-effect", _N, "An Allow has no effect",
-        "What no rule disallows is allowed. To allow only this, disallow the rest.", f"{_RFC} §2.2.2; proved by koster.analysis", _semantics.needless_allow),
-    Check("S011", "star-rules-ignored", _N, "A crawler ignores the * rules because it has its own group",
-        "A crawler obeys the groups that name it, and the * groups only if no group names it. That may be intended.", f"{_RFC} §2.2.1", _semantics.star_rules_ignored),
-    Check("S012", "allowlist", _N, "Only crawlers with a group of their own are allowed",
-        "New crawlers, those of search engines included, are blocked until you add them.", f"{_RFC} §2.2.1", _semantics.allowlist),
-    # Sitemaps.
-    Check("M001", "relative-sitemap", _E, "A sitemap's URL is not absolute",
-        "Crawlers ignore the line.", _SITEMAPS, _values.relative_sitemap),
-    Check("M002", "sitemap-blocked", _W, "A sitemap is blocked",
-        "Crawlers that obey the file cannot read it, unless it is on another host.", _SITEMAPS, _values.sitemap_blocked),
-    Check("M003", "invalid-sitemap", _W, "A sitemap's URL is missing or invalid",
-        "Crawlers ignore the line.", _SITEMAPS, _values.bad_sitemap),
-    Check("M004", "duplicate-sitemap", _N, "A sitemap is listed twice",
-        "It does no harm.", _SITEMAPS, _values.sitemap_twice),
-    Check(_sitemaps.CODE, "blocked-sitemap-urls", _W, "A rule blocks URLs that a sitemap lists",
-        "A sitemap tells search engines which pages to index, but they cannot read these. koster lint --sitemap finds them.", "https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap", _sitemaps.no_sitemaps),
-    # Preferences and extensions.
-    Check("E001", "invalid-crawl-delay", _W, "Invalid Crawl-delay",
-        "Crawlers ignore it. It must be a number of seconds.", _BING_DELAY, _values.bad_delay),
-    Check("E002", "invalid-request-rate", _W, "Invalid Request-rate",
-        "Crawlers ignore it.", "An Extended Standard for Robot Exclusion", _values.bad_rate),
-    Check("E003", "invalid-visit-time", _W, "Invalid Visit-time",
-        "Crawlers ignore it.", "An Extended Standard for Robot Exclusion", _values.bad_time),
-    Check("E004", "invalid-content-signal", _W, "Invalid Content-Signal",
-        "Its vocabulary does not have this key or value: it has no effect.", "https://contentsignals.org/", _values.bad_signal),
-    Check("E005", "invalid-content-usage", _W, "Invalid Content-Usage",
-        "Its vocabulary does not have this key or value: it has no effect.", "draft-ietf-aipref-attach, draft-ietf-aipref-vocab", _values.bad_usage),
-    Check("E006", "contradicting-preferences", _W, "A group contradicts itself about a preference",
-        "koster applies the stricter value; crawlers may apply either.", "https://contentsignals.org/", _values.contradicting),
-    Check("E007", "long-crawl-delay", _N, "A Crawl-delay is very long",
-        "Crawlers that obey it fetch few pages a day; many cap it.", _BING_DELAY, _values.long_delay),
-    Check("E008", "several-crawl-delays", _N, "A group has several Crawl-delays",
-        "Crawlers disagree on which applies; koster applies the largest.", f"not specified by {_RFC}", _values.several_delays),
-    Check("E009", "invalid-license", _W, "A License is not an absolute URL",
-        "RSL requires the URL of a license file.", "https://rslstandard.org/rsl", _values.bad_license),
-    Check("E010", "invalid-clean-param", _W, "Invalid Clean-param",
-        "Yandex ignores it.", "https://yandex.com/support/webmaster/en/robot-workings/clean-param", _values.bad_clean_param),
-    # Portability.
-    Check("D001", "read-differently", _N, "Google, or another dialect, decides a URL differently",
-        "The message has a URL that proves it. Google's dialect is compared only for Google's crawlers; other dialects, chosen with --dialect, for all.", "proved by koster.analysis", _semantics.dialects),
-    # Limits. Last: what the other checks left out.
-    Check("Z001", "too-large", _E, "The file is larger than 500 KiB",
-        "Crawlers must read 500 KiB, and many read no more: rules after that may have no effect.", f"{_RFC} §2.5", _values.too_long),
-    Check("Z002", "long-line", _W, "A line is longer than Google reads",
-        "Google ignores the rest of the line.", "google/robotstxt, robots.cc: kMaxLineLen", _values.long_line),
-    Check("Z003", "not-checked", _E, "The file is larger than koster reads",
-        "koster did not check the rest.", "koster reads 16 MiB", _values.beyond_koster),
-    Check("Z004", "partly-checked", _N, "The rules are too many to be checked completely",
-        "koster limits the time that a file takes. Its findings are correct, but rules without effect, rules that dialects read differently, or rules that block URLs of sitemaps, may be missing.", "koster.analysis: Budget", _values.partly_checked),
-)  # fmt: skip
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import TypeAlias
 
-CHECK_OF = {check.code: check for check in CHECKS}
+    from ._model import CheckedFile, Remark
+
+    Find: TypeAlias = Callable[[CheckedFile], Iterable[Remark]]
+
+ERROR, WARNING, NOTE = Severity
+
+
+class Family(enum.StrEnum):
+    """The topic of a finding, from the first letter of its code."""
+
+    BYTES = "bytes and encoding"
+    LINES = "lines and keys"
+    GROUPS = "groups"
+    PATTERNS = "patterns"
+    SEMANTICS = "semantics"
+    SITEMAPS = "sitemaps"
+    EXTENSIONS = "preferences and extensions"
+    PORTABILITY = "portability"
+    LIMITS = "limits"
+
+
+#: Families by the first letter of their codes.
+_FAMILIES = dict(zip("BLGPSMEDZ", Family, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A check.
+
+    Attributes:
+        code: Its code, such as ``P001``.
+        name: Its name, such as ``no-leading-slash``.
+        severity: The severity of its findings.
+        title: What is wrong.
+        why: The consequences, and what to do.
+        example: A file with a finding; without a ``fix``, how to get one, in words.
+        fix: The example without the finding: as ``--fix`` writes it, or similar.
+        source: The reference.
+        encoding: The encoding of the example.
+        find: Yields a `Remark` for each case.
+    """
+
+    code: str
+    name: str
+    severity: Severity
+    title: str
+    why: str
+    example: str
+    fix: str
+    source: str
+    encoding: str
+    find: Find
+
+    @property
+    def family(self) -> Family:
+        """Its topic."""
+        return _FAMILIES[self.code[0]]
+
+    @property
+    def docs(self) -> str:
+        """The URL of its page in the documentation."""
+        return f"{DOCS}reference/lint/{self.code}.html"
+
+
+#: All checks, as their modules are imported.
+_found: list[Check] = []
+
+
+def check(
+    code: str,
+    name: str,
+    severity: Severity,
+    title: str,
+    *,
+    why: str,
+    example: str,
+    source: str,
+    fix: str = "",
+    encoding: str = "utf-8",
+) -> Callable[[Find], Find]:
+    """Make a function a check; the arguments are the attributes of `Check`."""
+
+    def add(find: Find) -> Find:
+        _found.append(Check(code, name, severity, title, why, example, fix, source, encoding, find))
+        return find
+
+    return add
+
+
+def found() -> tuple[Check, ...]:
+    """Return the checks so far, by family and code: the limits come last, after all others."""
+    families = list(Family)
+    return tuple(sorted(_found, key=lambda each: (families.index(each.family), each.code)))

@@ -12,24 +12,14 @@ from ..analysis import Extent, letters_of
 from ..dialects import EXTENDED2, Names
 from ..model import RULES, Directive
 from ..robots import parse
-from ._model import SECOND_DIRECTIVE, WHOLE_FILE, Place, Remark, truncate
-from ._names import crawlers_of, known_crawlers, similar_token, tokens_for_brand
+from ._checks import ERROR, NOTE, WARNING, check
+from ._model import WHOLE_FILE, Remark, truncate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..model import Line
     from ._model import CheckedFile, Edit, GroupLines
-
-#: RFC 9309 §2.2.1.
-_PRODUCT_TOKEN = re.compile(r"[A-Za-z_-]+")
-#: Names such as MJ12bot and archive.org_bot.
-_EXTENDED_TOKEN = re.compile(r"[A-Za-z0-9._-]+")
-_VERSION = re.compile(r"([A-Za-z0-9._-]+)/[\w.]*\Z")
-_HEADER = re.compile(r"Mozilla/|\(compatible|AppleWebKit|Gecko", re.IGNORECASE)
-#: The product token in a header, after the parts that browsers have.
-_TOKEN_IN_HEADER = re.compile(r"compatible;\s*((?!MSIE)[A-Za-z][A-Za-z0-9_.-]*)")
-_LIST = re.compile(r"[\w*.-]+(?:\s*[,;|]\s*[\w*.-]+)+[,;|]?")
 #: The versions that the engine accepts.
 _ROBOT_VERSION = re.compile(r"0*([0-9]{1,9})\.([0-9]+)(?:\.[0-9]+)?")
 #: Settings that make no sense for crawlers that are blocked from the whole site.
@@ -44,8 +34,13 @@ _MAX_SEPARATED = 200
 _MAX_AGENTS = 5_000
 
 
+@check("G001", "rule-before-group", ERROR, "A rule comes before the first User-agent line",
+    why="It belongs to no group: crawlers ignore it.",
+    example="Disallow: /a\nUser-agent: *\nDisallow: /b\n",
+    fix="Sitemap: https://e.com/s.xml\nUser-agent: *\nDisallow: /b\n",
+    source="RFC 9309 §2.2.1",
+)  # fmt: skip
 def orphans(subject: CheckedFile) -> Iterator[Remark]:
-    """Find rules before any group."""
     before, _ = subject.lines_by_group
     rules = [line for line in before if line.directive in RULES]
     if rules:
@@ -60,6 +55,12 @@ def orphans(subject: CheckedFile) -> Iterator[Remark]:
         )
 
 
+@check("G002", "group-without-rules", WARNING, "A group has no rules",
+    why="Everything is allowed for the crawlers it names, because the * rules do not apply to them.",
+    example="User-agent: Foo\nDisallow: /\nUser-agent: Bar\n",
+    fix="User-agent: *\nDisallow: /\nUser-agent: *\nCrawl-delay: 10\n",
+    source="RFC 9309 §2.2.1",
+)  # fmt: skip
 def no_rules(subject: CheckedFile) -> Iterator[Remark]:
     """Find groups without rules, if the rules for ``*`` would apply otherwise or nothing follows."""
     everybody = subject.robots.rules_for("*")
@@ -184,6 +185,12 @@ def _blocks_all(subject: CheckedFile, agent: Line, rules: list[Line]) -> bool:
     return found is not None and subject.extent(found).extent is Extent.ALL
 
 
+@check("G003", "merged-groups", WARNING, "A directive between two User-agent lines does not end the group",
+    why="Only Allow and Disallow do. In `User-agent: A / Crawl-delay: 5 / User-agent: B / Disallow: /` the rule also applies to A.",
+    example="User-agent: FooBot\nCrawl-delay: 5\nUser-agent: BarBot\nDisallow: /\n",
+    fix="User-agent: FooBot\nDisallow:\nCrawl-delay: 5\nUser-agent: BarBot\nDisallow: /\n",
+    source="RFC 9309 §2.2.4",
+)  # fmt: skip
 def glued(subject: CheckedFile) -> Iterator[Remark]:
     """Find User-agent lines merged into one group despite a directive between them."""
     for each in merged(subject):
@@ -247,25 +254,13 @@ def is_blocked_by_mistake(subject: CheckedFile, each: Merged) -> bool:
     )
 
 
-def glued_rule(subject: CheckedFile) -> Iterator[Remark]:
-    """Find User-agent lines with a second directive."""
-    for line in subject.lines_of(Directive.USER_AGENT):
-        found = SECOND_DIRECTIVE.search(line.value)
-        if found:
-            at = subject.value_start(line) + found.start()
-            path = line.value[found.end() :].strip()
-            is_safe = bool(path.strip("/*$"))
-            yield Remark(
-                Place(line.number, at + 1, len(line.value) - found.start() - 1),
-                "Second directive on this line: crawlers read it as part of the name",
-                "Write it on a line of its own",
-                # A / would block the whole site.
-                proposal=(subject.edit(line, at, 1, "\n"),) if is_safe else (),
-            )
-
-
+@check("G004", "several-groups", NOTE, "A crawler has several groups",
+    why="RFC 9309 merges them; crawlers that follow older standards read only the first.",
+    example="User-agent: FooBot\nDisallow: /a\nUser-agent: foobot\nDisallow: /b\n",
+    fix="User-agent: FooBot\nDisallow: /a\nUser-agent: FooBots\nDisallow: /b\n",
+    source="RFC 9309 §2.2.1",
+)  # fmt: skip
 def repeated(subject: CheckedFile) -> Iterator[Remark]:
-    """Find names of several groups."""
     first: dict[str, int] = {}
     reported = set()
     for number, group in enumerate(subject.groups):
@@ -281,132 +276,12 @@ def repeated(subject: CheckedFile) -> Iterator[Remark]:
                 )
 
 
-def twice(subject: CheckedFile) -> Iterator[Remark]:
-    """Find duplicate names in a group."""
-    for group in subject.groups:
-        seen: dict[str, int] = {}
-        for line in group.agents:
-            first = seen.setdefault(line.value.lower(), line.number)
-            if line.value and first != line.number:
-                yield Remark(
-                    subject.value(line),
-                    f"Duplicate of line {first}",
-                    "Remove it",
-                    edits=(subject.removal(line),),
-                )
-
-
-def not_a_token(subject: CheckedFile) -> Iterator[Remark]:
-    """Find names that match no crawler: headers, and names with wildcards."""
-    for line in subject.lines_of(Directive.USER_AGENT):
-        name = line.value
-        if not name or name == "*" or _is_several(name):
-            continue
-        if _HEADER.search(name):
-            token = _TOKEN_IN_HEADER.search(name)
-            yield Remark(
-                subject.value(line),
-                "A User-Agent header is not a crawler's name: no crawler uses this group",
-                f"Write only the name, such as {token[1]}" if token else "Write only the name",
-                proposal=(subject.edit_value(line, token[1]),) if token else (),
-            )
-        elif "*" in name.rstrip("*"):
-            yield Remark(
-                subject.value(line),
-                '"*" is not a wildcard in names: no crawler uses this group',
-                "Write one User-agent line per crawler",
-            )
-
-
-def unusual_token(subject: CheckedFile) -> Iterator[Remark]:
-    """Find names that RFC 9309 does not allow, but that may match a crawler."""
-    known = known_crawlers()
-    for line in subject.lines_of(Directive.USER_AGENT):
-        name = line.value
-        if not name or name == "*" or _PRODUCT_TOKEN.fullmatch(name) or _is_several(name):
-            continue
-        if _HEADER.search(name) or "*" in name.rstrip("*"):
-            continue
-        version = _VERSION.fullmatch(name)
-        if version:
-            yield Remark(
-                subject.value(line),
-                f"Crawlers ignore the version in {name}",
-                f"Write {version[1]}",
-                edits=(subject.edit_value(line, version[1]),),
-            )
-        elif name.endswith("*"):
-            yield Remark(
-                subject.value(line),
-                'Some crawlers do not ignore "*" at the end of a name',
-                f"Write {name.rstrip('*')}",
-                edits=(subject.edit_value(line, name.rstrip("*")),),
-            )
-        elif name.lower() not in known:
-            yield Remark(
-                subject.value(line), "The name contains characters RFC 9309 does not allow"
-            )
-
-
-def _is_several(name: str) -> bool:
-    # As most names are: the first expression is the fastest.
-    is_one = _EXTENDED_TOKEN.fullmatch(name)
-    return not is_one and bool(_LIST.fullmatch(name) or SECOND_DIRECTIVE.search(name))
-
-
-def nearly_a_crawler(subject: CheckedFile) -> Iterator[Remark]:
-    """Find brands and misspelled names instead of those of known crawlers."""
-    known = known_crawlers()
-    names = {line.value.lower() for line in subject.lines_of(Directive.USER_AGENT)}
-    for line in subject.lines_of(Directive.USER_AGENT):
-        lower = line.value.lower()
-        if lower in known or not lower or lower == "*":
-            continue
-        tokens = tokens_for_brand(lower)
-        missing = [token for token in tokens if token.lower() not in names]
-        edits = (subject.edit_value(line, "\nUser-agent: ".join(missing)),) if missing else ()
-        if tokens:
-            yield Remark(
-                subject.value(line),
-                f"{truncate(line.value)} is a company or product, not a crawler's name",
-                f"Write {joined(tokens[:3], 'or')}",
-                proposal=edits,
-            )
-        elif _EXTENDED_TOKEN.fullmatch(line.value):
-            token = similar_token(lower)
-            if token and lower.partition("-")[0] not in known:
-                yield Remark(
-                    subject.value(line),
-                    f"{line.value} is not a known crawler",
-                    f"Did you mean {token}?",
-                    proposal=(subject.edit_value(line, token),),
-                )
-
-
-def several_names(subject: CheckedFile) -> Iterator[Remark]:
-    """Find lists of names on one line."""
-    for line in subject.lines_of(Directive.USER_AGENT):
-        if not _EXTENDED_TOKEN.fullmatch(line.value) and _LIST.fullmatch(line.value):
-            names = [name for name in re.split(r"[\s,;|]+", line.value) if name]
-            yield Remark(
-                subject.value(line),
-                "Several names on one User-agent line: no crawler uses this group",
-                "Write one User-agent line per name",
-                proposal=(subject.edit_value(line, "\nUser-agent: ".join(names)),),
-            )
-
-
-def no_name(subject: CheckedFile) -> Iterator[Remark]:
-    """Find User-agent lines without a name."""
-    for line in subject.lines_of(Directive.USER_AGENT):
-        if not line.value:
-            yield Remark(
-                subject.text(line),
-                "User-agent without a name: no crawler uses this group",
-                "Write a crawler's name, or * for all other crawlers",
-            )
-
-
+@check("G008", "robot-version", WARNING, "Robot-version is ignored, or makes crawlers skip the rules",
+    why="It must directly follow the User-agent lines. Use 1.0 or 2.0: odd minor versions are experimental, and crawlers that read Robot-version skip rules with any other version.",
+    example="User-agent: *\nRobot-version: 2.1\nDisallow: /a\n",
+    fix="User-agent: *\nRobot-version: 2.0.1\nDisallow: /a\n",
+    source="An Extended Standard for Robot Exclusion",
+)  # fmt: skip
 def versions(subject: CheckedFile) -> Iterator[Remark]:
     """Find Robot-version lines that are ignored, or cause crawlers to skip a rule set.
 
@@ -461,23 +336,13 @@ def _version(subject: CheckedFile, line: Line, has_default: bool) -> Iterator[Re
         )
 
 
-def cut_by_google(subject: CheckedFile) -> Iterator[Remark]:
-    """Find names that Google's parser takes for those of Google's crawlers."""
-    google = {each.token.lower(): each.token for each in crawlers_of("Google")}
-    for line in subject.lines_of(Directive.USER_AGENT):
-        name, read = line.value, letters_of(line.value).lower()
-        if read not in google or name.lower() in google:
-            continue
-        if "/" not in name and not name.lower().startswith(f"{read}*"):
-            yield Remark(
-                subject.value(line),
-                f"Google reads {truncate(name)} as {google[read]}: the rules apply to that crawler",
-                "Write another name if they should not",
-            )
-
-
+@check("G009", "no-groups", NOTE, "The file has no groups",
+    why="Everything is allowed. That may be intended.",
+    example="# nothing here\nSitemap: https://e.com/s.xml\n",
+    fix="User-agent: *\nDisallow:\n",
+    source="RFC 9309 §2.2.2",
+)  # fmt: skip
 def no_groups(subject: CheckedFile) -> Iterator[Remark]:
-    """Find files without groups and rules."""
     if not subject.groups and not any(line.directive in RULES for line in subject.directive_lines):
         yield Remark(
             WHOLE_FILE,

@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ..model import RULES, Directive, LineKind
+from ._checks import ERROR, NOTE, WARNING, check
 from ._ignoring import unknown_codes
 from ._model import Place, Remark, truncate
 from ._names import operator_of
@@ -47,7 +48,7 @@ _DIRECTIVE_WITHOUT_COLON = re.compile(
     re.IGNORECASE,
 )
 _IN_PAGES = "Use a robots meta tag or an X-Robots-Tag header, and let crawlers fetch the page"
-#: Directives that no crawler obeys, with what to do instead. The sources are in the table of checks.
+#: Directives that no crawler obeys, with what to do instead.
 _OBSOLETE = {
     "noindex": ("Noindex", _IN_PAGES),
     "nofollow": ("Nofollow", _IN_PAGES),
@@ -77,6 +78,12 @@ _IGNORED_BY = {
 _FRAGMENT = re.compile(r"#[!/\w.=&-]+")
 
 
+@check("L001", "missing-colon", WARNING, "A directive has no colon",
+    why="Google reads two words without a colon as directive and value. RFC 9309 does not require that, and other crawlers may ignore the line.",
+    example="User-agent: *\nDisallow /a\n",
+    fix="User-agent: *\nDisallow: /a\n",
+    source="google/robotstxt, reporting_robots.cc",
+)  # fmt: skip
 def no_colon(subject: CheckedFile) -> Iterator[Remark]:
     """Find known directives followed by white space instead of a colon."""
     for line in subject.directive_lines:
@@ -100,8 +107,13 @@ def _intended_value(line: Line) -> str:
     return "/" if is_all else line.value
 
 
+@check("L002", "not-a-directive", WARNING, "A line is neither a directive nor a comment",
+    why="Crawlers ignore the line. Comments start with #.",
+    example="User-agent=*\nDisallow: /a\n",
+    fix="User-agent: *\nDisallow: /a\n",
+    source="RFC 9309 §2.2",
+)  # fmt: skip
 def malformed(subject: CheckedFile) -> Iterator[Remark]:
-    """Find lines that are neither a directive nor a comment."""
     for line in subject.lines_by_kind[LineKind.MALFORMED]:
         if line.text.lstrip("\ufeff \t").startswith("<"):
             continue
@@ -131,8 +143,13 @@ def malformed(subject: CheckedFile) -> Iterator[Remark]:
             )
 
 
+@check("L003", "misspelled-directive", WARNING, "A directive is misspelled, but Google reads it",
+    why="Other crawlers may ignore the line.",
+    example="User-agent: *\nDissallow: /a\n",
+    fix="User-agent: *\nDisallow: /a\n",
+    source="google/robotstxt, robots.cc: kAllowFrequentTypos",
+)  # fmt: skip
 def misspelt(subject: CheckedFile) -> Iterator[Remark]:
-    """Find misspelt directives that Google and koster accept."""
     for line in subject.directive_lines:
         directive = line.directive
         if directive is not None and line.key.lower() not in (directive.spellings[0], ""):
@@ -145,6 +162,12 @@ def misspelt(subject: CheckedFile) -> Iterator[Remark]:
             )
 
 
+@check("L004", "typo", WARNING, "Probable typo in a directive, or a sitemap's URL without one",
+    why="Crawlers ignore the line.",
+    example="User-agent: *\nDisllow: /a\n",
+    fix="User-agent: *\nDisallow: /a\n",
+    source="RFC 9309 §2.2.4",
+)  # fmt: skip
 def typo(subject: CheckedFile) -> Iterator[Remark]:
     """Find unknown directives that are probably typos, and URLs without a directive."""
     intended = _intended_directives(subject)
@@ -171,8 +194,13 @@ def _is_sitemap_url(line: Line) -> bool:
     return line.key.lower() in ("http", "https") and "sitemap" in line.value.lower()
 
 
+@check("L005", "unknown-directive", NOTE, "Unknown directive",
+    why="Crawlers ignore the line. Other lines are not affected.",
+    example="User-agent: *\nDisallow: /a\nOwner: me\n",
+    fix="User-agent: *\nDisallow: /a\n# Owner: me\n",
+    source="RFC 9309 §2.2.4",
+)  # fmt: skip
 def unknown(subject: CheckedFile) -> Iterator[Remark]:
-    """Find other unknown directives, each once."""
     reported = set()
     intended = _intended_directives(subject)
     for line in subject.unknown_lines:
@@ -191,6 +219,12 @@ def unknown(subject: CheckedFile) -> Iterator[Remark]:
             )
 
 
+@check("L011", "ignored-directive", WARNING, "The crawlers of this group ignore this directive",
+    why="It has no effect: the operators of all crawlers that the group names say that they do not support it.",
+    example="User-agent: Googlebot\nUser-agent: AdsBot-Google\nDisallow: /a\nCrawl-delay: 5\n",
+    fix="User-agent: Googlebot\nUser-agent: bingbot\nDisallow: /a\nCrawl-delay: 5\n",
+    source="google/robotstxt, reporting_robots.cc: kUnsupportedTags; the operators' pages",
+)  # fmt: skip
 def ignored_by_all(subject: CheckedFile) -> Iterator[Remark]:
     """Find directives in groups that bind only crawlers which ignore them."""
     for line, ignoring, others in _ignored(subject):
@@ -203,6 +237,12 @@ def ignored_by_all(subject: CheckedFile) -> Iterator[Remark]:
             )
 
 
+@check("L006", "partly-ignored", NOTE, "Some crawlers ignore this directive",
+    why="It does no harm, but has no effect on the crawlers that the message names.",
+    example="User-agent: *\nDisallow: /a\nHost: e.com\n",
+    fix="User-agent: *\nDisallow: /a\nSitemap: https://e.com/noindex\n",
+    source="google/robotstxt, reporting_robots.cc: kUnsupportedTags; the operators' pages",
+)  # fmt: skip
 def ignored_by_some(subject: CheckedFile) -> Iterator[Remark]:
     """Find directives in groups that bind crawlers which ignore them, among others."""
     for line, ignoring, others in _ignored(subject):
@@ -255,8 +295,13 @@ def _find_ignored(subject: CheckedFile) -> Iterator[tuple[Line, list[str], bool]
             yield line, *found[line.directive]
 
 
+@check("L010", "obsolete-directive", WARNING, "No crawler obeys this directive",
+    why="It has no effect. Whether a page is indexed is controlled in the page or its headers, and only crawlers that may fetch the page see that.",
+    example="User-agent: *\nDisallow: /a\nNoindex: /b\n",
+    fix="User-agent: *\nDisallow: /a\nCrawl-delay: 5\n",
+    source="https://developers.google.com/search/blog/2019/07/a-note-on-unsupported-rules-in-robotstxt",
+)  # fmt: skip
 def obsolete(subject: CheckedFile) -> Iterator[Remark]:
-    """Find directives that all crawlers ignore."""
     for key in subject.lines_by_key.keys() & _OBSOLETE.keys():
         name, suggestion = _OBSOLETE[key]
         for line in subject.lines_by_key[key]:
@@ -264,6 +309,12 @@ def obsolete(subject: CheckedFile) -> Iterator[Remark]:
                 yield Remark(subject.key(line), f"No crawler obeys {name}", suggestion)
 
 
+@check("L009", "google-only", ERROR, "Only Google reads an unknown directive, as a known one",
+    why="Google compares only the beginning of a directive: it reads `DisallowAITraining: /` as `Disallow: /`. Other crawlers ignore the line.",
+    example="User-agent: *\nDisallowed: /admin\n",
+    fix="User-agent: *\nDisallow: /admin\n",
+    source="google/robotstxt, robots.cc: ParsedRobotsKey::KeyIsDisallow",
+)  # fmt: skip
 def read_by_google(subject: CheckedFile) -> Iterator[Remark]:
     """Find unknown directives that only Google's parser reads, because it compares prefixes."""
     for number, directive in subject.read_only_by_google.items():
@@ -317,8 +368,13 @@ def _intended_directive(key: str) -> str | None:
     return str(_DIRECTIVES[matches[0]]) if matches else None
 
 
+@check("L007", "comment-in-value", WARNING, "A comment starts in the middle of a word",
+    why="# starts a comment wherever it is. What follows is not part of the value.",
+    example="User-agent: *\nDisallow: /a#not this one\n",
+    fix="User-agent: *\nDisallow: /a #not this one\n",
+    source="RFC 9309 §2.2",
+)  # fmt: skip
 def glued_comment(subject: CheckedFile) -> Iterator[Remark]:
-    """Find comments without a space before them."""
     for line in subject.directive_lines:
         at = _glued_comment_start(subject, line)
         if at is None or (
@@ -334,8 +390,13 @@ def glued_comment(subject: CheckedFile) -> Iterator[Remark]:
         )
 
 
+@check("L008", "fragment", WARNING, "A path has what looks like a fragment",
+    why="# starts a comment, so the rule is shorter and matches more than it seems to. Crawlers never request fragments.",
+    example="User-agent: *\nDisallow: /page#top\n",
+    fix="User-agent: *\nDisallow: /page%23top # top\n",
+    source="RFC 9309 §2.2; RFC 3986 §3.5",
+)  # fmt: skip
 def fragment(subject: CheckedFile) -> Iterator[Remark]:
-    """Find paths with a comment that looks like a fragment."""
     for line in subject.rules:
         at = _glued_comment_start(subject, line)
         if at is None or not line.value.startswith("/"):
@@ -357,8 +418,13 @@ def _glued_comment_start(subject: CheckedFile, line: Line) -> int | None:
     return at if at > 0 and not line.text[at - 1].isspace() else None
 
 
+@check("L012", "unknown-code", WARNING, "A koster: ignore comment has an unknown code, or no brackets",
+    why="It ignores nothing.",
+    example="User-agent: *\nDisallow: /a/ # koster: ignore S009\n",
+    fix="User-agent: *\nDisallow: /a/ # koster: ignore # why\n",
+    source="koster: ignore comments",
+)  # fmt: skip
 def unknown_ignores(subject: CheckedFile) -> Iterator[Remark]:
-    """Find unknown codes in comments that ignore findings."""
     for line in subject.lines if b"koster" in subject.body else ():
         for code, start in unknown_codes(line.text, subject.codes):
             yield Remark(

@@ -1,4 +1,4 @@
-"""Findings, checks, and the file to check."""
+"""Findings, and the file to check."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from .._asking import file_of
 from .._contents import is_binary, is_page, wide_charset
 from .._lazy import cached_property
-from .._version import DOCS
 from .._wording import truncated
 from ..analysis import Budget, Classification, WholeFile
 from ..dialects import GOOGLE, RFC9309
@@ -45,20 +44,6 @@ class Severity(enum.StrEnum):
     NOTE = "note"
 
 
-class Family(enum.StrEnum):
-    """The topic of a finding, from the first letter of its code."""
-
-    BYTES = "bytes and encoding"
-    LINES = "lines and keys"
-    GROUPS = "groups"
-    PATTERNS = "patterns"
-    SEMANTICS = "semantics"
-    SITEMAPS = "sitemaps"
-    EXTENSIONS = "preferences and extensions"
-    PORTABILITY = "portability"
-    LIMITS = "limits"
-
-
 class Edit(NamedTuple):
     """A replacement of the bytes ``start`` to ``end`` of a file, counted from 0."""
 
@@ -86,47 +71,6 @@ class Finding(NamedTuple):
     edits: tuple[Edit, ...] = ()
     proposal: tuple[Edit, ...] = ()
     url: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """A check: an entry of the table.
-
-    ``title`` says what is wrong, ``why`` the consequences and what to do, ``source`` is the
-    reference. ``find`` yields a `Remark` for each case.
-    """
-
-    code: str
-    name: str
-    severity: Severity
-    title: str
-    why: str
-    source: str
-    find: Callable[[CheckedFile], Iterable[Remark]]
-
-    @property
-    def family(self) -> Family:
-        """Its topic."""
-        return FAMILIES[self.code[0]]
-
-    @property
-    def docs(self) -> str:
-        """The URL of its page in the documentation."""
-        return f"{DOCS}reference/lint/{self.code}.html"
-
-
-#: Families by the first letter of their codes.
-FAMILIES = {
-    "B": Family.BYTES,
-    "L": Family.LINES,
-    "G": Family.GROUPS,
-    "P": Family.PATTERNS,
-    "S": Family.SEMANTICS,
-    "M": Family.SITEMAPS,
-    "E": Family.EXTENSIONS,
-    "Z": Family.LIMITS,
-    "D": Family.PORTABILITY,
-}
 
 
 class Place(NamedTuple):
@@ -472,6 +416,12 @@ class CheckedFile:
 def truncate(text: str) -> str:
     """Truncate a value for a message."""
     return truncated(text, _MAX_SHOWN)
+
+
+def quote(name: str) -> str:
+    """Return a name, in quotation marks unless it is a plain token."""
+    name = truncate(name)
+    return name if re.fullmatch(r"[\w.-]+", name) else f'"{name}"'
 
 
 def truncate_rule(rule: Rule) -> str:

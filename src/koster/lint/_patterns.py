@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..dialects import Patterns
 from ..model import Directive
+from ._checks import ERROR, NOTE, WARNING, check
 from ._model import SECOND_DIRECTIVE, Place, Remark
 
 if TYPE_CHECKING:
@@ -55,8 +56,13 @@ def _has_wildcards(subject: CheckedFile) -> bool:
     return subject.robots.dialect.reading.patterns == Patterns.WILDCARDS
 
 
+@check("P002", "url-in-rule", ERROR, "A rule has a URL instead of a path",
+    why="Rules are for the site that serves the file: the rule matches nothing.",
+    example="User-agent: *\nDisallow: www.example.com\n",
+    fix="User-agent: *\nDisallow: /www.example.com\n",
+    source="RFC 9309 §2.2.2",
+)  # fmt: skip
 def host(subject: CheckedFile) -> Iterator[Remark]:
-    """Find patterns with a host."""
     for line, pattern in _patterns(subject):
         match = _host(pattern)
         if match:
@@ -79,8 +85,13 @@ def _host(pattern: str) -> str | None:
     return match[0] if match else None
 
 
+@check("P001", "no-leading-slash", ERROR, "A path does not start with / or *",
+    why="Paths of URLs start with /: the rule matches nothing.",
+    example="User-agent: *\nDisallow: admin\n",
+    fix="User-agent: *\nDisallow: *admin\n",
+    source="RFC 9309 §2.2.2",
+)  # fmt: skip
 def no_slash(subject: CheckedFile) -> Iterator[Remark]:
-    """Find patterns that begin with neither a slash nor a star."""
     for line, pattern in _patterns(subject):
         if (
             pattern[0] not in "/*"
@@ -112,6 +123,12 @@ def _is_html(pattern: str) -> bool:
     return pattern.startswith("<")
 
 
+@check("P003", "misplaced-dollar", WARNING, "A $ is not at the end of a path",
+    why="It means the end of the URL only at the end of a path. Elsewhere it matches a literal $.",
+    example="User-agent: *\nDisallow: /a$*\n",
+    fix="User-agent: *\nDisallow: /a$b$\n",
+    source="RFC 9309 §2.2.3",
+)  # fmt: skip
 def dollar(subject: CheckedFile) -> Iterator[Remark]:
     """Find dollar signs that seem to mean the end of a URL, but are not at the end of the path."""
     if not _has_wildcards(subject):
@@ -127,6 +144,12 @@ def dollar(subject: CheckedFile) -> Iterator[Remark]:
             )
 
 
+@check("P004", "redundant-star", NOTE, "A * is redundant",
+    why="A path matches everything that starts with it, so a * at the end changes nothing but the length of the path. Of the rules that match, the longest applies.",
+    example="User-agent: *\nDisallow: /a**\n",
+    fix="User-agent: *\nDisallow: /a\n",
+    source="RFC 9309 §2.2.2",
+)  # fmt: skip
 def stars(subject: CheckedFile) -> Iterator[Remark]:
     """Find redundant stars: those without which no rule gets another precedence."""
     if not _has_wildcards(subject):
@@ -187,8 +210,13 @@ def _without_stars(pattern: str) -> str:
     return shorter[: trailing.start()] if trailing else shorter
 
 
+@check("P005", "space", WARNING, "A path has a space in it",
+    why="URLs have no spaces: it matches only %20. Often two paths or two directives are on one line.",
+    example="User-agent: *\nDisallow: /a /b\n",
+    fix="User-agent: *\nDisallow: /a\t# /b\n",
+    source="RFC 9309 §2.2; RFC 3986 §3.3",
+)  # fmt: skip
 def spaces(subject: CheckedFile) -> Iterator[Remark]:
-    """Find spaces within patterns."""
     for line, pattern in _patterns(subject):
         glued = SECOND_DIRECTIVE.search(pattern)
         match = _SPACE.search(pattern)
@@ -227,8 +255,13 @@ def _second_directive(subject: CheckedFile, line: Line, glued: re.Match[str]) ->
     return Remark(place, message, f"Write {second} on a line above this rule", proposal=(swapped,))
 
 
+@check("P006", "bad-escape", WARNING, "A % is not followed by two hex digits",
+    why="Crawlers read this differently.",
+    example="User-agent: *\nDisallow: /100%\n",
+    fix="User-agent: *\nDisallow: /100%25\n",
+    source="RFC 9309 §2.2.2; RFC 3986 §2.1",
+)  # fmt: skip
 def bad_escape(subject: CheckedFile) -> Iterator[Remark]:
-    """Find invalid percent escapes."""
     for line, pattern in _patterns(subject):
         match = _BAD_ESCAPE.search(pattern)
         if match:
@@ -241,8 +274,13 @@ def bad_escape(subject: CheckedFile) -> Iterator[Remark]:
             )
 
 
+@check("P007", "regular-expression", WARNING, "A path looks like a regular expression",
+    why="Only * and a final $ are special.",
+    example="User-agent: *\nDisallow: /(a|b)/\n",
+    fix="User-agent: *\nDisallow: /Mercury_(planet)\n",
+    source="RFC 9309 §2.2.3",
+)  # fmt: skip
 def regex(subject: CheckedFile) -> Iterator[Remark]:
-    """Find regular expressions."""
     for line, pattern in _patterns(subject):
         match = _REGEX.search(pattern[:_MAX_REGEX_SEARCH])
         if match:
@@ -254,8 +292,13 @@ def regex(subject: CheckedFile) -> Iterator[Remark]:
             )
 
 
+@check("P008", "first-parameter", NOTE, "A path matches a query parameter only if it is the first",
+    why="Later parameters follow &, not ?.",
+    example="User-agent: *\nDisallow: /*?sort=\n",
+    fix="User-agent: *\nDisallow: /*?sort=\nDisallow: /*&sort=\n",
+    source="RFC 3986 §3.4",
+)  # fmt: skip
 def query(subject: CheckedFile) -> Iterator[Remark]:
-    """Find query parameters that match only as the first one."""
     if not _has_wildcards(subject):
         return
     others = {pattern.lstrip("/").rstrip("*") for _, pattern in _patterns(subject)}

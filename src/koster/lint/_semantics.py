@@ -7,55 +7,20 @@ from typing import TYPE_CHECKING
 
 from .._asking import rules_for_data
 from .._wording import count_noun
-from ..analysis import Cause, Extent
-from ..crawlers import Purpose, agent_for
+from ..analysis import Cause
 from ..dialects import GOOGLE
-from ._groups import (
-    MAX_REPEATED,
-    are_few,
-    below,
-    is_blocked_by_mistake,
-    merged,
-    separation,
-    up_to,
-)
-from ._model import Remark, truncate, truncate_rule
-from ._names import crawlers_of, known_crawlers
+from ._checks import NOTE, WARNING, check
+from ._model import Remark, quote, truncate_rule
+from ._names import crawlers_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..analysis import DeadRule
     from ..decisions import Decision
-    from ..model import Line, Rule
+    from ..model import Rule
     from ..robots import Rules
-    from ._groups import Merged
-    from ._model import CheckedFile, Edit
-
-#: All in a folder. Single files and families of them may be left out on purpose.
-_RESOURCE = re.compile(r"(?:\A|/)\*[^/]*\.(css|js)(?=[$*?]|\Z)", re.IGNORECASE)
-_FOLDER = re.compile(r"/(css|js|javascripts?|stylesheets?|assets|static)/?[*$]?\Z", re.IGNORECASE)
-_STYLES = ("css", "stylesheet", "stylesheets")
-#: Maximum number of rules about resources to check.
-_MAX_RESOURCE_RULES = 1_000
-#: Resources of pages made with WordPress, Drupal, Next.js, Nuxt, Astro, Magento, and bundlers: a
-#: part of the rules that are about them, and an example.
-_COMMON_RESOURCES = (
-    ("/wp-includes", "/wp-includes/js/jquery/jquery.min.js"),
-    ("/wp-includes", "/wp-includes/css/dist/block-library/style.min.css"),
-    ("/wp-content", "/wp-content/themes/x/style.css"),
-    ("/wp-content", "/wp-content/plugins/x/style.css"),
-    ("/_next", "/_next/static/chunks/main.js"),
-    ("/_nuxt", "/_nuxt/entry.js"),
-    ("/_astro", "/_astro/index.css"),
-    ("/core/assets", "/core/assets/vendor/jquery/jquery.min.js"),
-    ("/themes", "/themes/x/style.css"),
-    ("/pub/static", "/pub/static/frontend/x/style.css"),
-    ("/skin/", "/skin/frontend/style.css"),
-    ("/dist", "/dist/style.css"),
-    ("/build", "/build/main.js"),
-    ("?ver", "/style.css?ver=6.8"),
-)
+    from ._model import CheckedFile
 #: Allowing everything explicitly is legitimate.
 _EVERYTHING = re.compile(r"[/*]+\$?")
 #: Who reads a file by a dialect.
@@ -64,12 +29,17 @@ _READERS = {GOOGLE: "Google"}
 _MAX_LISTED = 3
 
 
+@check("S001", "overridden-rule", WARNING, "A rule has no effect because others override it",
+    why="Of the rules that match a URL the longest applies, Allow on a tie. Wherever this rule matches, a longer one with the opposite effect does, too.",
+    example="User-agent: *\nDisallow: /a*c\nAllow: /*a*c*\n",
+    fix="User-agent: *\nDisallow: /a*c\nAllow: /*a*d*\n",
+    source="RFC 9309 §2.2.2; proved by koster.analysis",
+)  # fmt: skip
 def covered(subject: CheckedFile) -> Iterator[Remark]:
-    """Find rules that rules with the opposite verdict override."""
     for dead, name in subject.analysis.surely_dead:
         if dead.cause is Cause.COVERED and dead.twin is None and _is_opposed(dead):
             removal, proposal = subject.rule_removal(subject.lines[dead.rule.line - 1])
-            who = "" if name == "*" else f" for {_quote(name)}"
+            who = "" if name == "*" else f" for {quote(name)}"
             yield Remark(
                 subject.rule(dead.rule),
                 f"Rule has no effect{who}: overridden by {_format_rules(dead.covered_by)}",
@@ -88,8 +58,13 @@ def _format_rules(rules: tuple[Rule, ...]) -> str:
     return ", ".join(reported) + (f" and {count_noun(more, 'more rule')}" if more > 0 else "")
 
 
+@check("S002", "contradiction", WARNING, "A path is both allowed and disallowed",
+    why="The longer of the two rules applies, Allow on a tie; crawlers that follow older standards use the first rule.",
+    example="User-agent: *\nDisallow: /a\nAllow: /a\n",
+    fix="User-agent: *\nDisallow: /a\nAllow: /a/\n",
+    source="RFC 9309 §2.2.2",
+)  # fmt: skip
 def contradicted(subject: CheckedFile) -> Iterator[Remark]:
-    """Find paths that are allowed and disallowed."""
     for dead, _ in subject.analysis.surely_dead:
         if dead.twin is not None and dead.twin.allow != dead.rule.allow:
             removal, proposal = subject.rule_removal(subject.lines[dead.rule.line - 1])
@@ -101,8 +76,13 @@ def contradicted(subject: CheckedFile) -> Iterator[Remark]:
             )
 
 
+@check("S003", "duplicate-rule", NOTE, "A rule is a duplicate",
+    why="It does no harm.",
+    example="User-agent: *\nDisallow: /a\nDisallow: /b\nDisallow: /a\n",
+    fix="User-agent: *\nDisallow: /a\nDisallow: /b\n",
+    source="RFC 9309 §2.2.2",
+)  # fmt: skip
 def repeated(subject: CheckedFile) -> Iterator[Remark]:
-    """Find duplicate rules."""
     for dead, _ in subject.analysis.surely_dead:
         if dead.twin is not None and dead.twin.allow == dead.rule.allow:
             removal, edits = subject.rule_removal(subject.lines[dead.rule.line - 1])
@@ -119,8 +99,13 @@ def repeated(subject: CheckedFile) -> Iterator[Remark]:
             )
 
 
+@check("S009", "redundant-rule", NOTE, "A wider rule already covers this one",
+    why="It does no harm.",
+    example="User-agent: *\nDisallow: /a/\nAllow: /a/b/\nDisallow: /a/c/d\n",
+    fix="User-agent: *\nDisallow: /a/\nAllow: /a/c/\nDisallow: /a/c/d\n",
+    source="RFC 9309 §2.2.2; proved by koster.analysis",
+)  # fmt: skip
 def redundant(subject: CheckedFile) -> Iterator[Remark]:
-    """Find rules that other rules with the same verdict cover."""
     covering = {
         idle.rule.line: (idle.rule, idle.instead)
         for idle in subject.analysis.surely_idle
@@ -141,6 +126,12 @@ def redundant(subject: CheckedFile) -> Iterator[Remark]:
         )
 
 
+@check("S010", "allow-without-effect", NOTE, "An Allow has no effect",
+    why="What no rule disallows is allowed. To allow only this, disallow the rest.",
+    example="User-agent: *\nDisallow: /b\nAllow: /a/\n",
+    fix="User-agent: *\nDisallow: /a\nAllow: /a/\nUser-agent: Foo\nAllow: /\n",
+    source="RFC 9309 §2.2.2; proved by koster.analysis",
+)  # fmt: skip
 def needless_allow(subject: CheckedFile) -> Iterator[Remark]:
     """Find Allow rules without a Disallow that they make an exception to."""
     for idle in subject.analysis.surely_idle:
@@ -159,15 +150,24 @@ def needless_allow(subject: CheckedFile) -> Iterator[Remark]:
             )
 
 
+@check("S004", "matches-no-path", WARNING, "No URL can have this path",
+    why="The rule has no effect.",
+    example="Only the dialect MK1994 has such rules: it compares bytes, and no URL matches a path with bytes that are not UTF-8.",
+    source="proved by koster.analysis",
+)  # fmt: skip
 def no_path(subject: CheckedFile) -> Iterator[Remark]:
-    """Find patterns that no path can match."""
     for dead, _ in subject.analysis.surely_dead:
         if dead.cause is Cause.NO_PATH and dead.rule.pattern.startswith(("/", "*")):
             yield Remark(subject.rule(dead.rule), "Rule has no effect: no URL can have this path")
 
 
+@check("S005", "robots-txt-rule", NOTE, "A rule is about /robots.txt itself",
+    why="Crawlers may always fetch it.",
+    example="User-agent: *\nDisallow: /a\nAllow: /robots.txt$\n",
+    fix="User-agent: *\nDisallow: /a\nAllow: /robots.txt.bak\n",
+    source="RFC 9309 §2.2.2",
+)  # fmt: skip
 def robots_txt_rule(subject: CheckedFile) -> Iterator[Remark]:
-    """Find rules that match only /robots.txt."""
     for dead, _ in subject.analysis.surely_dead:
         if dead.cause is Cause.ROBOTS_TXT:
             removal, proposal = subject.rule_removal(subject.lines[dead.rule.line - 1])
@@ -179,259 +179,12 @@ def robots_txt_rule(subject: CheckedFile) -> Iterator[Remark]:
             )
 
 
-def all_blocked(subject: CheckedFile) -> Iterator[Remark]:
-    """Find files that block the whole site for every search engine."""
-    rule = _blocking_everybody(subject)
-    mistake = _mistakes(subject).get("*")
-    admitted = _admitted(subject) if rule is not None else []
-    if rule is not None and mistake is not None:
-        yield _blocked_by_mistake(subject, mistake, "*", "all other crawlers are")
-    elif rule is not None and not any(map(_is_search_engine, admitted)):
-        what = "everything but single pages" if _allows_home_page(subject) else "the whole site"
-        yield Remark(
-            subject.rule(rule),
-            f"All search engines are blocked from {what}"
-            if admitted
-            else f"All crawlers are blocked from {what}, search engines included",
-            f"Is this intended? Then add {_ignore_comment('S006')}",
-            proposal=(_ignore(subject, subject.lines[rule.line - 1], "S006"),),
-            url="/any/page",
-        )
-
-
-def _allows_home_page(subject: CheckedFile) -> bool:
-    return subject.robots.rules_for("*").allowed("/")
-
-
-def _is_search_engine(name: str) -> bool:
-    crawler = known_crawlers().get(name.lower())
-    return crawler is not None and Purpose.SEARCH in crawler.purposes
-
-
-def allowlist(subject: CheckedFile) -> Iterator[Remark]:
-    """Find files that block the whole site except for named search engines."""
-    rule = _blocking_everybody(subject)
-    if rule is None or "*" in _mistakes(subject):
-        return
-    admitted = list(filter(_is_search_engine, _admitted(subject)))
-    if admitted:
-        yield Remark(
-            subject.rule(rule),
-            f"Only crawlers with a group of their own are allowed, such as {admitted[0]}",
-        )
-
-
-def _admitted(subject: CheckedFile) -> list[str]:
-    """Return the names in the file whose crawlers are not blocked from the whole site."""
-    open_groups: set[int] = set()
-    for _, rules in subject.sets:
-        if rules.is_named and subject.extent(rules).extent is not Extent.ALL:
-            open_groups.update(rules.group_lines)
-    return [
-        agent.value
-        for group in subject.groups
-        for agent in group.agents
-        if agent.value not in ("", "*") and group.agents[0].number in open_groups
-    ]
-
-
-def _blocking_everybody(subject: CheckedFile) -> Rule | None:
-    """Return the rule that blocks the site, or all but single pages of it, for ``*``."""
-    rules = subject.robots.rules_for("*")
-    if not rules.group_lines:
-        return None
-    found = subject.extent(rules)
-    rule = rules.decide("/").rule
-    if found.extent is Extent.ALL:
-        return rule if found.is_proved else None
-    if rule is not None and rule.allow and rule.pattern.endswith("/$"):
-        rule = rules.decide("/any/page").rule
-        if rule is not None and not rule.allow and _allows_only_pages(subject, rules):
-            return rule
-    return None
-
-
-def _allows_only_pages(subject: CheckedFile, rules: Rules) -> bool:
-    allowed = [rule.pattern for rule in subject.rules_of(rules) if rule.allow]
-    return all(each.endswith("$") and "*" not in each for each in allowed)
-
-
-def _ignore_comment(code: str) -> str:
-    return f"# koster: ignore[{code}]"
-
-
-def _ignore(subject: CheckedFile, line: Line, code: str) -> Edit:
-    """Return the edit that adds a comment to a line, so that findings there are ignored."""
-    end = len(line.text.rstrip())
-    return subject.edit(line, end, 0, f"  {_ignore_comment(code)}")
-
-
-def star_rules_ignored(subject: CheckedFile) -> Iterator[Remark]:
-    """Find groups that do not repeat a Disallow of ``*``, once per group."""
-    everybody = subject.robots.rules_for("*")
-    star_rules = [rule for rule in subject.rules_of(everybody) if rule.pattern]
-    first = next(
-        (each for each in star_rules if not each.allow and each.pattern.strip("/*$")), None
-    )
-    url = subject.analysis.likely_url(first.line) if first else None
-    if url is None or everybody.allowed(url):
-        return
-    group_at = {group.agents[0].number: group for group in subject.groups}
-    reported = set(everybody.group_lines)
-    for name, rules in subject.sets:
-        if not rules.is_named or not reported.isdisjoint(rules.group_lines):
-            continue
-        if _is_partly_blocked(subject, rules) and rules.decide(url).rule is None:
-            reported.update(rules.group_lines)
-            start = min(rules.group_lines)
-            star_lines = subject.once("star lines", lambda: [*dict.fromkeys(map(str, star_rules))])
-            missing = _missing(star_lines, subject.rules_of(rules))
-            last = (group_at[start].rules or group_at[start].agents)[-1]
-            yield Remark(
-                subject.value(subject.lines[start - 1]),
-                f"{_quote(name)} ignores the * rules because it has its own group: {truncate(url)} is allowed",
-                "Repeat the * rules in this group if they should apply",
-                proposal=(subject.insertion(last, *missing),) if missing else (),
-                url=url,
-            )
-
-
-def _missing(star_lines: list[str], rules: list[Rule]) -> list[str]:
-    """Return the lines without the rules that a group has; none if they are too many to repeat."""
-    if len(star_lines) > len(rules) + MAX_REPEATED:
-        return []
-    own = set(map(str, rules))
-    missing = [line for line in star_lines if line not in own]
-    return missing if are_few(missing) else []
-
-
-def _is_partly_blocked(subject: CheckedFile, rules: Rules) -> bool:
-    return any(map(subject.blocks_a_part, rules.group_lines)) and rules.allowed("/")
-
-
-def _quote(name: str) -> str:
-    """Return a name, in quotation marks unless it is a plain token."""
-    name = truncate(name)
-    return name if re.fullmatch(r"[\w.-]+", name) else f'"{name}"'
-
-
-def search_blocked(subject: CheckedFile) -> Iterator[Remark]:
-    """Find search crawlers that are blocked, while ``*`` is not."""
-    if subject.extent(subject.robots.rules_for("*")).extent is Extent.ALL:
-        return
-    mistakes = _mistakes(subject)
-    for name in subject.crawlers:
-        rules = rules_for_data(subject.robots, agent_for(name))
-        rule = rules.decide("/").rule
-        if rule is None or subject.extent(rules).extent is not Extent.ALL:
-            continue
-        mistake = mistakes.get(name.lower())
-        if mistake is not None:
-            yield _blocked_by_mistake(subject, mistake, name, f"{name} is")
-        else:
-            yield Remark(
-                subject.rule(rule),
-                f"{name} is blocked from the whole site",
-                f"Is this intended? Then add {_ignore_comment('S007')}",
-                proposal=(_ignore(subject, subject.lines[rule.line - 1], "S007"),),
-            )
-
-
-def _mistakes(subject: CheckedFile) -> dict[str, Merged]:
-    """Return the groups that are blocked by mistake, by each of their names."""
-    return {
-        line.value.lower(): each
-        for each in merged(subject)
-        if is_blocked_by_mistake(subject, each)
-        for line in each.agents
-    }
-
-
-def _blocked_by_mistake(subject: CheckedFile, each: Merged, name: str, who_is: str) -> Remark:
-    agent = next(line for line in each.agents if line.value.lower() == name.lower())
-    part = up_to(each, agent)
-    return Remark(
-        subject.value(agent),
-        f"{each.settings[0].directive} does not end the group: {who_is} blocked together with {truncate(each.second.value)}",
-        f"Write an empty Disallow: {below(part)}",
-        proposal=separation(subject, part, "Disallow:"),
-    )
-
-
-def resources(subject: CheckedFile) -> Iterator[Remark]:
-    """Find style sheets and scripts that are blocked for search crawlers."""
-    reported: set[int] = set()
-    resource_count = 0
-    seen: set[tuple[int, ...]] = set()
-    for name in subject.crawlers:
-        rules = rules_for_data(subject.robots, agent_for(name))
-        # Crawlers with the same groups have the same rules.
-        if rules.group_lines in seen or subject.extent(rules).extent is Extent.ALL:
-            continue
-        seen.add(rules.group_lines)
-        for rule in subject.rules_of(rules):
-            if resource_count == _MAX_RESOURCE_RULES:
-                break
-            url = None if rule.allow or rule.line in reported else _resource_url(rule.pattern)
-            resource_count += url is not None
-            if url and subject.analysis.may_decide(rules, url):
-                decision = rules.decide(url)
-                if decision.rule == rule and not decision.allowed:
-                    reported.add(rule.line)
-                    yield _blocked_resource(subject, rule, name, url)
-        for part, url in _COMMON_RESOURCES:
-            decision = rules.decide(url)
-            by = decision.rule
-            if by and not decision.allowed and by.line not in reported and part in by.pattern:
-                reported.add(by.line)
-                yield _blocked_resource(subject, by, name, url)
-
-
-def _blocked_resource(subject: CheckedFile, rule: Rule, name: str, url: str) -> Remark:
-    kind = "scripts" if ".js" in url else "style sheets"
-    exceptions = _resource_exceptions(rule)
-    return Remark(
-        subject.rule(rule),
-        f"{name} cannot fetch {kind} that pages may need, such as {url}",
-        f"Add {', '.join(exceptions)}" if exceptions else "Allow the files that pages need",
-        proposal=(subject.insertion(subject.lines[rule.line - 1], *exceptions),)
-        if exceptions
-        else (),
-        url=url,
-    )
-
-
-def _resource_exceptions(rule: Rule) -> list[str]:
-    """Return the rules that allow style sheets and scripts within a blocked folder."""
-    head, query, _ = rule.pattern.partition("?")
-    if rule.pattern.endswith("$") or _RESOURCE.search(rule.pattern):
-        return []
-    folder = _FOLDER.search(rule.pattern)
-    kind = folder[1].lower() if folder else ""
-    # A plain .js would also match .json.
-    endings = [] if kind.startswith("j") else [f".css{query}"]
-    if kind not in _STYLES:
-        endings += [f".js{query}"] if query else [".js$", ".js?"]
-    return [f"Allow: {head.rstrip('*')}*{ending}" for ending in endings]
-
-
-def _resource_url(pattern: str) -> str | None:
-    """Return an example resource that a pattern matches, if it is about resources."""
-    if _RESOURCE.search(pattern):
-        path = pattern.rstrip("*$").replace("*", "x")
-        return path if path.startswith("/") else f"/{path}"
-    folder = _FOLDER.search(pattern)
-    if folder:
-        kind = "js" if folder[1].lower().startswith("j") else "css"
-        path = pattern.rstrip("*$").replace("*", "x").rstrip("/")
-        return (
-            f"{path if path.startswith('/') else '/' + path}/site.{kind}"
-            if not pattern.endswith("$")
-            else None
-        )
-    return None
-
-
+@check("D001", "read-differently", NOTE, "Google, or another dialect, decides a URL differently",
+    why="The message has a URL that proves it. Google's dialect is compared only for Google's crawlers; other dialects, chosen with --dialect, for all.",
+    example="User-agent: *\nDisallow: /a%3Ab\n",
+    fix="User-agent: *\nDisallow: /a:b\n",
+    source="proved by koster.analysis",
+)  # fmt: skip
 def dialects(subject: CheckedFile) -> Iterator[Remark]:
     """Find URLs that other dialects decide differently, once per rule.
 
@@ -477,7 +230,7 @@ def _google_sets(subject: CheckedFile) -> list[tuple[str | tuple[str, ...], Rule
 
 
 def _who(name: str) -> str:
-    return "crawlers without a group" if name == "*" else _quote(name)
+    return "crawlers without a group" if name == "*" else quote(name)
 
 
 def _verdict(decision: Decision) -> str:

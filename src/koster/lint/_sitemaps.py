@@ -12,6 +12,7 @@ from ..analysis import EVERYBODY
 from ..crawlers import agent_for
 from ..dialects import Patterns
 from ..sitemaps import Blocked, BlockedUrls
+from ._checks import WARNING, check
 from ._model import SEARCH_CRAWLERS, WHOLE_FILE, Remark, truncate_rule
 
 if TYPE_CHECKING:
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 
     from ..model import Rule
     from ..robots import RobotsTxt, Rules
-    from ._model import Check, CheckedFile
+    from ._checks import Check
+    from ._model import CheckedFile
 
 #: The code of the check. It finds nothing until `with_sitemaps` gives it URLs.
 CODE = "M005"
@@ -147,8 +149,13 @@ def _count_starred(rules: Rules) -> int:
     return sum(has_all or "*" in pattern for pattern in patterns)
 
 
+@check(CODE, "blocked-sitemap-urls", WARNING, "A rule blocks URLs that a sitemap lists",
+    why="A sitemap tells search engines which pages to index, but they cannot read these. koster lint --sitemap finds them.",
+    example="Run `koster lint --sitemap sitemap.xml robots.txt` with a file, a URL or a sitemap index.",
+    source="https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap",
+)  # fmt: skip
 def no_sitemaps(_subject: CheckedFile) -> Iterable[Remark]:
-    """Find nothing: there are no sitemaps."""
+    # `with_sitemaps` puts the search in its place.
     return ()
 
 

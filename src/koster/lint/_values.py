@@ -1,17 +1,13 @@
-"""Checks of sitemaps, values of extensions, and limits."""
+"""Checks of the values of directives."""
 
 from __future__ import annotations
 
 import itertools
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from .. import _charsets
-from .._engine import document as _document
 from .._wording import count_noun
-from ..dialects import BUFFER_BYTES
 from ..directives import (
     clean_param,
     content_signal,
@@ -21,14 +17,15 @@ from ..directives import (
     usage_path,
     visit_time,
 )
-from ..model import Directive, LineKind
-from ._model import WHOLE_FILE, Place, Remark, truncate, truncate_rule
+from ..model import Directive
+from ._checks import NOTE, WARNING, check
+from ._model import Remark, truncate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from ..model import Line
-    from ._model import CheckedFile, Edit
+    from ._model import CheckedFile
 
 #: The maximum number of parts of a value that are reported.
 _MAX_PARTS = 20
@@ -46,112 +43,92 @@ _SIGNALS = {
 _USAGES = {"train-ai": ("y", "n"), "search": ("y", "n")}
 
 
-_URL = re.compile(r"https?://[^/\s]", re.IGNORECASE)
+URL = re.compile(r"https?://[^/\s]", re.IGNORECASE)
 
 
 def _bytes(line: Line) -> bytes:
     return line.value.encode("utf-8", "surrogateescape")
 
 
-@dataclass(frozen=True, slots=True)
-class ValueCheck:
-    """A check of the values of a directive; calling it yields a remark for each invalid line.
-
-    Attributes:
-        directive: The directive.
-        is_valid: Returns whether a line's value is valid.
-        message: What is wrong; ``{value}`` is the value.
-        suggestion: What to write instead.
-    """
-
-    directive: Directive
-    is_valid: Callable[[Line], bool]
-    message: str
-    suggestion: str
-
-    def __call__(self, subject: CheckedFile) -> Iterator[Remark]:
-        """Find the lines with an invalid value."""
-        for line in subject.lines_of(self.directive):
-            if not self.is_valid(line):
-                shown = truncate(line.value)
-                yield Remark(subject.value(line), self.message.format(value=shown), self.suggestion)
+def invalid_values(
+    subject: CheckedFile,
+    directive: Directive,
+    is_valid: Callable[[Line], bool],
+    message: str,
+    suggestion: str,
+) -> Iterator[Remark]:
+    """Yield a remark for each line of a directive with an invalid value: ``{value}`` in messages."""
+    for line in subject.lines_of(directive):
+        if not is_valid(line):
+            shown = truncate(line.value)
+            yield Remark(subject.value(line), message.format(value=shown), suggestion)
 
 
-relative_sitemap = ValueCheck(
-    Directive.SITEMAP,
-    lambda line: not line.value or _URL.match(line.value) is not None,
-    "Sitemap must be an absolute URL: crawlers ignore this line",
-    "Write https://, the host and the path",
-)
-bad_delay = ValueCheck(
-    Directive.CRAWL_DELAY,
-    lambda line: delay(_bytes(line)) is not None,
-    'Invalid Crawl-delay "{value}": crawlers ignore it',
-    "Write a number of seconds, such as 5",
-)
-bad_time = ValueCheck(
-    Directive.VISIT_TIME,
-    lambda line: visit_time(_bytes(line), line.number, False) is not None,
-    'Invalid Visit-time "{value}": crawlers ignore it',
-    "Write from and to in UTC, such as 0600-0845",
-)
-bad_license = ValueCheck(
-    Directive.LICENSE,
-    lambda line: _URL.match(line.value) is not None and _is_url(line.value),
-    "License must be an absolute URL",
-    "Write https://, the host and the path",
-)
-bad_clean_param = ValueCheck(
-    Directive.CLEAN_PARAM,
-    lambda line: clean_param(_bytes(line), line.number) is not None,
-    'Invalid Clean-param "{value}": Yandex ignores it',
-    "Write parameters and an optional path, such as ref&sort /path; at most 500 characters",
-)
-
-
-def bad_sitemap(subject: CheckedFile) -> Iterator[Remark]:
-    """Find Sitemap lines without a URL, with an invalid one, or with several."""
-    for line in subject.lines_of(Directive.SITEMAP):
-        if not line.value:
-            following = subject.lines[line.number : line.number + 1]
-            is_there = any(each.text.strip().lower().startswith("http") for each in following)
-            yield Remark(
-                subject.text(line),
-                "Sitemap without a URL",
-                "Move the URL onto the Sitemap line" if is_there else "Remove it",
-                edits=() if is_there else (subject.removal(line),),
-                proposal=_joined(subject, line) if is_there else (),
-            )
-        elif _URL.match(line.value):
-            words = line.value.split()
-            if len(words) > 1:
-                are_urls = all("://" in word for word in words)
-                separator = "\nSitemap: " if are_urls else "%20"
-                yield Remark(
-                    subject.value(line),
-                    "Several URLs on one Sitemap line" if are_urls else "Space in a sitemap's URL",
-                    "Write one Sitemap line per URL" if are_urls else "Write %20",
-                    edits=(subject.edit_value(line, separator.join(words)),),
-                )
-            elif not _is_url(line.value):
-                yield Remark(
-                    subject.value(line),
-                    f"Invalid sitemap URL: {truncate(line.value)}",
-                    "Write https://, the host and the path",
-                )
-
-
-def _joined(subject: CheckedFile, line: Line) -> tuple[Edit, ...]:
-    """Return the edits that move the text of the next line to the end of a line."""
-    following = subject.lines[line.number]
-    end = len(line.text.rstrip())
-    return (
-        subject.edit(line, end, len(line.text) - end, f" {following.text.strip()}"),
-        subject.removal(following),
+@check("E001", "invalid-crawl-delay", WARNING, "Invalid Crawl-delay",
+    why="Crawlers ignore it. It must be a number of seconds.",
+    example="User-agent: *\nDisallow:\nCrawl-delay: soon\n",
+    fix="User-agent: *\nDisallow:\nCrawl-delay: 0.5\n",
+    source="https://www.bing.com/webmasters/help/how-to-create-a-robots-txt-file-cb7c31ec",
+)  # fmt: skip
+def bad_delay(subject: CheckedFile) -> Iterator[Remark]:
+    yield from invalid_values(
+        subject,
+        Directive.CRAWL_DELAY,
+        lambda line: delay(_bytes(line)) is not None,
+        'Invalid Crawl-delay "{value}": crawlers ignore it',
+        "Write a number of seconds, such as 5",
     )
 
 
-def _is_url(text: str) -> bool:
+@check("E003", "invalid-visit-time", WARNING, "Invalid Visit-time",
+    why="Crawlers ignore it.",
+    example="User-agent: *\nDisallow:\nVisit-time: 0600-2500\n",
+    fix="User-agent: *\nDisallow:\nVisit-time: 0600-2400\n",
+    source="An Extended Standard for Robot Exclusion",
+)  # fmt: skip
+def bad_time(subject: CheckedFile) -> Iterator[Remark]:
+    yield from invalid_values(
+        subject,
+        Directive.VISIT_TIME,
+        lambda line: visit_time(_bytes(line), line.number, False) is not None,
+        'Invalid Visit-time "{value}": crawlers ignore it',
+        "Write from and to in UTC, such as 0600-0845",
+    )
+
+
+@check("E009", "invalid-license", WARNING, "A License is not an absolute URL",
+    why="RSL requires the URL of a license file.",
+    example="User-agent: *\nDisallow:\nLicense: /license.xml\n",
+    fix="User-agent: *\nDisallow:\nLicense: https://e.com/license.xml\n",
+    source="https://rslstandard.org/rsl",
+)  # fmt: skip
+def bad_license(subject: CheckedFile) -> Iterator[Remark]:
+    yield from invalid_values(
+        subject,
+        Directive.LICENSE,
+        lambda line: URL.match(line.value) is not None and is_url(line.value),
+        "License must be an absolute URL",
+        "Write https://, the host and the path",
+    )
+
+
+@check("E010", "invalid-clean-param", WARNING, "Invalid Clean-param",
+    why="Yandex ignores it.",
+    example="User-agent: *\nDisallow:\nClean-param: ref /a b\n",
+    fix="User-agent: *\nDisallow:\nClean-param: ref&sort /a\n",
+    source="https://yandex.com/support/webmaster/en/robot-workings/clean-param",
+)  # fmt: skip
+def bad_clean_param(subject: CheckedFile) -> Iterator[Remark]:
+    yield from invalid_values(
+        subject,
+        Directive.CLEAN_PARAM,
+        lambda line: clean_param(_bytes(line), line.number) is not None,
+        'Invalid Clean-param "{value}": Yandex ignores it',
+        "Write parameters and an optional path, such as ref&sort /path; at most 500 characters",
+    )
+
+
+def is_url(text: str) -> bool:
     if len(text.partition("//")[2].partition("/")[0]) > _MAX_HOST:
         return False
     try:
@@ -161,43 +138,13 @@ def _is_url(text: str) -> bool:
         return False
 
 
-def sitemap_twice(subject: CheckedFile) -> Iterator[Remark]:
-    """Find duplicate Sitemap lines."""
-    seen: dict[str, int] = {}
-    for line in subject.lines_of(Directive.SITEMAP):
-        if line.value and seen.setdefault(line.value, line.number) != line.number:
-            yield Remark(
-                subject.value(line),
-                f"Duplicate of line {seen[line.value]}",
-                "Remove it",
-                edits=(subject.removal(line),),
-            )
-
-
-def sitemap_blocked(subject: CheckedFile) -> Iterator[Remark]:
-    """Find sitemaps that are blocked."""
-    rules, google = (subject.robots.rules_for(name) for name in ("*", "Googlebot"))
-    may_decide = subject.analysis.may_decide
-    for line in subject.lines_of(Directive.SITEMAP):
-        if line.value.lower().startswith(("http://", "https://")) and _is_url(line.value):
-            if not (may_decide(rules, line.value) and may_decide(google, line.value)):
-                break
-            if rules.allowed(line.value) or google.allowed(line.value):
-                continue
-            rule = rules.decide(line.value).rule
-            if rule is not None and rule.pattern.strip("/*$"):
-                path = urlsplit(line.value).path
-                yield Remark(
-                    subject.value(line),
-                    f"Line {rule.line} ({truncate_rule(rule)}) blocks this sitemap, if it is on this site",
-                    f"Add Allow: {path}",
-                    proposal=(subject.insertion(subject.lines[rule.line - 1], f"Allow: {path}"),),
-                    url=line.value,
-                )
-
-
+@check("E007", "long-crawl-delay", NOTE, "A Crawl-delay is very long",
+    why="Crawlers that obey it fetch few pages a day; many cap it.",
+    example="User-agent: *\nDisallow:\nCrawl-delay: 600\n",
+    fix="User-agent: *\nDisallow:\nCrawl-delay: 60\n",
+    source="https://www.bing.com/webmasters/help/how-to-create-a-robots-txt-file-cb7c31ec",
+)  # fmt: skip
 def long_delay(subject: CheckedFile) -> Iterator[Remark]:
-    """Find delays that are too long for crawling a site."""
     for line in subject.lines_of(Directive.CRAWL_DELAY):
         seconds = delay(_bytes(line))
         if seconds is not None and seconds > _LONG_DELAY:
@@ -208,8 +155,13 @@ def long_delay(subject: CheckedFile) -> Iterator[Remark]:
             )
 
 
+@check("E008", "several-crawl-delays", NOTE, "A group has several Crawl-delays",
+    why="Crawlers disagree on which applies; koster applies the largest.",
+    example="User-agent: *\nDisallow:\nCrawl-delay: 5\nCrawl-delay: 10\n",
+    fix="User-agent: *\nDisallow:\nCrawl-delay: 5\nUser-agent: Foo\nDisallow:\nCrawl-delay: 10\n",
+    source="not specified by RFC 9309",
+)  # fmt: skip
 def several_delays(subject: CheckedFile) -> Iterator[Remark]:
-    """Find groups with several delays."""
     for group in subject.groups:
         lines = [line for line in group.others if line.directive is Directive.CRAWL_DELAY]
         values = {delay(_bytes(line)) for line in lines} - {None}
@@ -221,8 +173,13 @@ def several_delays(subject: CheckedFile) -> Iterator[Remark]:
             )
 
 
+@check("E002", "invalid-request-rate", WARNING, "Invalid Request-rate",
+    why="Crawlers ignore it.",
+    example="User-agent: *\nDisallow:\nRequest-rate: 1 per 5\n",
+    fix="User-agent: *\nDisallow:\nRequest-rate: 1/5 0600-0845\n",
+    source="An Extended Standard for Robot Exclusion",
+)  # fmt: skip
 def bad_rate(subject: CheckedFile) -> Iterator[Remark]:
-    """Find invalid rates, and rates with an invalid window."""
     for line in subject.lines_of(Directive.REQUEST_RATE):
         raw = _bytes(line)
         if request_rate(raw, line.number, False) is None:
@@ -237,8 +194,13 @@ def bad_rate(subject: CheckedFile) -> Iterator[Remark]:
             )
 
 
+@check("E004", "invalid-content-signal", WARNING, "Invalid Content-Signal",
+    why="Its vocabulary does not have this key or value: it has no effect.",
+    example="User-agent: *\nContent-Signal: training=no\nDisallow:\n",
+    fix="User-agent: *\nContent-Signal: AI-Train=No\nDisallow:\n",
+    source="https://contentsignals.org/",
+)  # fmt: skip
 def bad_signal(subject: CheckedFile) -> Iterator[Remark]:
-    """Find Content-Signal lines with unknown keys or values."""
     for line in subject.lines_of(Directive.CONTENT_SIGNAL):
         yield from _first_of(subject, line, _wrong_signals(line.value))
 
@@ -273,6 +235,12 @@ def _first_of(
         yield Remark(subject.value(line), message, suggestion)
 
 
+@check("E005", "invalid-content-usage", WARNING, "Invalid Content-Usage",
+    why="Its vocabulary does not have this key or value: it has no effect.",
+    example="User-agent: *\nContent-Usage: Train-AI=n\nDisallow:\n",
+    fix="User-agent: *\nContent-Usage: /a train-ai=n, search=y\nDisallow:\n",
+    source="draft-ietf-aipref-attach, draft-ietf-aipref-vocab",
+)  # fmt: skip
 def bad_usage(subject: CheckedFile) -> Iterator[Remark]:
     """Find Content-Usage lines that are invalid, or have unknown keys or values."""
     for line in subject.lines_of(Directive.CONTENT_USAGE):
@@ -302,8 +270,13 @@ def _wrong_usages(line: Line) -> Iterator[tuple[str, str]]:
             yield f'Invalid value "{truncate(each.value)}" of {each.key}', "Write y or n"
 
 
+@check("E006", "contradicting-preferences", WARNING, "A group contradicts itself about a preference",
+    why="koster applies the stricter value; crawlers may apply either.",
+    example="User-agent: *\nContent-Signal: ai-train=no\nContent-Signal: ai-train=yes\nDisallow:\n",
+    fix="User-agent: *\nContent-Signal: ai-train=no\nDisallow:\nUser-agent: Foo\nContent-Signal: ai-train=yes\nDisallow:\n",
+    source="https://contentsignals.org/",
+)  # fmt: skip
 def contradicting(subject: CheckedFile) -> Iterator[Remark]:
-    """Find contradicting preferences in a group."""
     before, groups = subject.lines_by_group
     for lines in (before, *(group.others for group in groups)):
         seen: dict[str, tuple[str, int]] = {}
@@ -321,52 +294,4 @@ def _contradictions(line: Line, seen: dict[str, tuple[str, int]]) -> Iterator[tu
             yield (
                 f"Contradicts line {number} ({truncate(each.key)}={truncate(value)}): the stricter value applies",
                 "Keep one of the two",
-            )
-
-
-def too_long(subject: CheckedFile) -> Iterator[Remark]:
-    """Find files beyond the size that crawlers must read."""
-    size = len(subject.body)
-    if subject.is_cut or size > _charsets.MAX_BYTES:
-        lost = [
-            line
-            for line in subject.directive_lines
-            if subject.line_starts[line.number - 1] >= _charsets.MAX_BYTES
-        ]
-        where = f" from line {lost[0].number} on" if lost else ""
-        yield Remark(
-            WHOLE_FILE,
-            f"The file is larger than 500 KiB: crawlers may not read the rest{where}",
-            "Shorten it: one path with * can replace many lines",
-        )
-
-
-def beyond_koster(subject: CheckedFile) -> Iterator[Remark]:
-    """Find files beyond the size that koster parses."""
-    if len(subject.body) > _document.MAX_PARSED_BYTES:
-        yield Remark(
-            WHOLE_FILE,
-            f"The file is larger than {(_document.MAX_PARSED_BYTES + 1) >> 20} MiB: koster did not check the rest",
-            "Shorten it",
-        )
-
-
-def partly_checked(subject: CheckedFile) -> Iterator[Remark]:
-    """Find files of which the checks before this one left out something."""
-    if not subject.analysis.is_complete:
-        yield Remark(
-            WHOLE_FILE,
-            "Not checked completely: the rules are too many, or overlap too much",
-            "Findings may be missing: shorten the file, then check again",
-        )
-
-
-def long_line(subject: CheckedFile) -> Iterator[Remark]:
-    """Find lines beyond the length that Google reads."""
-    for line in subject.lines:
-        if len(line.text) > BUFFER_BYTES and line.kind is not LineKind.COMMENT:
-            yield Remark(
-                Place(line.number, BUFFER_BYTES, len(line.text) - BUFFER_BYTES),
-                f"Line of {len(line.text):,} characters: Google reads only the first {BUFFER_BYTES:,} bytes",
-                "Shorten it",
             )

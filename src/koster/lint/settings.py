@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 from .._wording import truncated
 from ..dialects import GOOGLE, RFC9309, dialect_named
 from ..errors import KosterError, UnknownDialectError
-from ._checks import CHECK_OF, CHECKS
 from ._model import SEARCH_CRAWLERS, Severity
+from ._table import CHECK_OF, CHECKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sized
 
     from ..dialects import Dialect
-    from ._model import Check
+    from ._checks import Check
 
 __all__ = ["Settings", "SettingsError", "chosen", "read"]
 

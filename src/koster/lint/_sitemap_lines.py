@@ -1,0 +1,126 @@
+"""Checks of Sitemap lines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from ..model import Directive
+from ._checks import ERROR, NOTE, WARNING, check
+from ._model import Remark, truncate, truncate_rule
+from ._values import URL, invalid_values, is_url
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..model import Line
+    from ._model import CheckedFile, Edit
+
+
+@check("M001", "relative-sitemap", ERROR, "A sitemap's URL is not absolute",
+    why="Crawlers ignore the line.",
+    example="User-agent: *\nDisallow:\nSitemap: /sitemap.xml\n",
+    fix="User-agent: *\nDisallow:\nSitemap: https://e.com/sitemap.xml\n",
+    source="https://www.sitemaps.org/protocol.html#submit_robots",
+)  # fmt: skip
+def relative_sitemap(subject: CheckedFile) -> Iterator[Remark]:
+    yield from invalid_values(
+        subject,
+        Directive.SITEMAP,
+        lambda line: not line.value or URL.match(line.value) is not None,
+        "Sitemap must be an absolute URL: crawlers ignore this line",
+        "Write https://, the host and the path",
+    )
+
+
+@check("M003", "invalid-sitemap", WARNING, "A sitemap's URL is missing or invalid",
+    why="Crawlers ignore the line.",
+    example="User-agent: *\nDisallow:\nSitemap:\n",
+    fix="User-agent: *\nDisallow:\n",
+    source="https://www.sitemaps.org/protocol.html#submit_robots",
+)  # fmt: skip
+def bad_sitemap(subject: CheckedFile) -> Iterator[Remark]:
+    """Find Sitemap lines without a URL, with an invalid one, or with several."""
+    for line in subject.lines_of(Directive.SITEMAP):
+        if not line.value:
+            following = subject.lines[line.number : line.number + 1]
+            is_there = any(each.text.strip().lower().startswith("http") for each in following)
+            yield Remark(
+                subject.text(line),
+                "Sitemap without a URL",
+                "Move the URL onto the Sitemap line" if is_there else "Remove it",
+                edits=() if is_there else (subject.removal(line),),
+                proposal=_joined(subject, line) if is_there else (),
+            )
+        elif URL.match(line.value):
+            words = line.value.split()
+            if len(words) > 1:
+                are_urls = all("://" in word for word in words)
+                separator = "\nSitemap: " if are_urls else "%20"
+                yield Remark(
+                    subject.value(line),
+                    "Several URLs on one Sitemap line" if are_urls else "Space in a sitemap's URL",
+                    "Write one Sitemap line per URL" if are_urls else "Write %20",
+                    edits=(subject.edit_value(line, separator.join(words)),),
+                )
+            elif not is_url(line.value):
+                yield Remark(
+                    subject.value(line),
+                    f"Invalid sitemap URL: {truncate(line.value)}",
+                    "Write https://, the host and the path",
+                )
+
+
+def _joined(subject: CheckedFile, line: Line) -> tuple[Edit, ...]:
+    """Return the edits that move the text of the next line to the end of a line."""
+    following = subject.lines[line.number]
+    end = len(line.text.rstrip())
+    return (
+        subject.edit(line, end, len(line.text) - end, f" {following.text.strip()}"),
+        subject.removal(following),
+    )
+
+
+@check("M004", "duplicate-sitemap", NOTE, "A sitemap is listed twice",
+    why="It does no harm.",
+    example="User-agent: *\nDisallow:\nSitemap: https://e.com/a\nSitemap: https://e.com/a\n",
+    fix="User-agent: *\nDisallow:\nSitemap: https://e.com/a\n",
+    source="https://www.sitemaps.org/protocol.html#submit_robots",
+)  # fmt: skip
+def sitemap_twice(subject: CheckedFile) -> Iterator[Remark]:
+    seen: dict[str, int] = {}
+    for line in subject.lines_of(Directive.SITEMAP):
+        if line.value and seen.setdefault(line.value, line.number) != line.number:
+            yield Remark(
+                subject.value(line),
+                f"Duplicate of line {seen[line.value]}",
+                "Remove it",
+                edits=(subject.removal(line),),
+            )
+
+
+@check("M002", "sitemap-blocked", WARNING, "A sitemap is blocked",
+    why="Crawlers that obey the file cannot read it, unless it is on another host.",
+    example="User-agent: *\nDisallow: /*.xml$\nSitemap: https://e.com/sitemap.xml\n",
+    fix="User-agent: *\nDisallow: /*.xml$\nAllow: /sitemap.xml\nSitemap: https://e.com/sitemap.xml\n",
+    source="https://www.sitemaps.org/protocol.html#submit_robots",
+)  # fmt: skip
+def sitemap_blocked(subject: CheckedFile) -> Iterator[Remark]:
+    rules, google = (subject.robots.rules_for(name) for name in ("*", "Googlebot"))
+    may_decide = subject.analysis.may_decide
+    for line in subject.lines_of(Directive.SITEMAP):
+        if line.value.lower().startswith(("http://", "https://")) and is_url(line.value):
+            if not (may_decide(rules, line.value) and may_decide(google, line.value)):
+                break
+            if rules.allowed(line.value) or google.allowed(line.value):
+                continue
+            rule = rules.decide(line.value).rule
+            if rule is not None and rule.pattern.strip("/*$"):
+                path = urlsplit(line.value).path
+                yield Remark(
+                    subject.value(line),
+                    f"Line {rule.line} ({truncate_rule(rule)}) blocks this sitemap, if it is on this site",
+                    f"Add Allow: {path}",
+                    proposal=(subject.insertion(subject.lines[rule.line - 1], f"Allow: {path}"),),
+                    url=line.value,
+                )

@@ -1,0 +1,21 @@
+"""All checks: the modules that have some, and the table that they fill."""
+
+from __future__ import annotations
+
+from . import (  # noqa: F401 - each adds its checks
+    _agents,
+    _blocking,
+    _bytes,
+    _groups,
+    _limits,
+    _lines,
+    _patterns,
+    _semantics,
+    _sitemap_lines,
+    _sitemaps,
+    _values,
+)
+from ._checks import found
+
+CHECKS = found()
+CHECK_OF = {check.code: check for check in CHECKS}
