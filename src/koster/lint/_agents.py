@@ -33,8 +33,7 @@ _LIST = re.compile(r"[\w*.-]+(?:\s*[,;|]\s*[\w*.-]+)+[,;|]?")
     why="Crawlers read it as part of the name: the group applies to none of them, and the rule has no effect.",
     example="User-agent: * Disallow: /\n",
     fix="User-agent: * # Disallow: /\nDisallow: /\n",
-    source="RFC 9309 §2.2.1",
-)  # fmt: skip
+    source="RFC 9309 §2.2.1")  # fmt: skip
 def glued_rule(subject: CheckedFile) -> Iterator[Remark]:
     for line in subject.lines_of(Directive.USER_AGENT):
         found = SECOND_DIRECTIVE.search(line.value)
@@ -55,8 +54,7 @@ def glued_rule(subject: CheckedFile) -> Iterator[Remark]:
     why="It does no harm.",
     example="User-agent: Foo\nUser-agent: foo\nDisallow: /a\n",
     fix="User-agent: Foo\nDisallow: /a\n",
-    source="RFC 9309 §2.2.1",
-)  # fmt: skip
+    source="RFC 9309 §2.2.1")  # fmt: skip
 def twice(subject: CheckedFile) -> Iterator[Remark]:
     for group in subject.groups:
         seen: dict[str, int] = {}
@@ -75,8 +73,7 @@ def twice(subject: CheckedFile) -> Iterator[Remark]:
     why="Crawlers look for their own name. Use the product token, such as Googlebot.",
     example="User-agent: Foo*Bot\nDisallow: /a\n",
     fix="User-agent: Foo*\nDisallow: /a\n",
-    source="RFC 9309 §2.2.1",
-)  # fmt: skip
+    source="RFC 9309 §2.2.1")  # fmt: skip
 def not_a_token(subject: CheckedFile) -> Iterator[Remark]:
     """Find names that match no crawler: headers, and names with wildcards."""
     for line in subject.lines_of(Directive.USER_AGENT):
@@ -103,8 +100,7 @@ def not_a_token(subject: CheckedFile) -> Iterator[Remark]:
     why="Product tokens consist of letters, _ and -. Some crawlers have other characters in their names; those koster knows are not reported.",
     example="User-agent: Foo*\nDisallow: /a\n",
     fix="User-agent: Foo\nDisallow: /a\n",
-    source="RFC 9309 §2.2.1; google/robotstxt, robots.cc: ExtractUserAgent",
-)  # fmt: skip
+    source="RFC 9309 §2.2.1; google/robotstxt, robots.cc: ExtractUserAgent")  # fmt: skip
 def unusual_token(subject: CheckedFile) -> Iterator[Remark]:
     """Find names that RFC 9309 does not allow, but that may match a crawler."""
     known = known_crawlers()
@@ -145,8 +141,7 @@ def _is_several(name: str) -> bool:
     why="Crawlers look for their own name, in any case but with all its letters: no crawler uses the group. koster agents NAME finds crawlers.",
     example="User-agent: Bing\nDisallow: /\n",
     fix="User-agent: bingbot\nDisallow: /\n",
-    source="RFC 9309 §2.2.1; koster.crawlers",
-)  # fmt: skip
+    source="RFC 9309 §2.2.1; koster.crawlers")  # fmt: skip
 def nearly_a_crawler(subject: CheckedFile) -> Iterator[Remark]:
     """Find brands and misspelled names instead of those of known crawlers."""
     known = known_crawlers()
@@ -180,8 +175,7 @@ def nearly_a_crawler(subject: CheckedFile) -> Iterator[Remark]:
     why="Crawlers read them as one name: the group applies to none of them.",
     example="User-agent: FooBot, BarBot\nDisallow: /a\n",
     fix="User-agent: FooBot\nUser-agent: BarBot\nDisallow: /a\n",
-    source="RFC 9309 §2.2.1",
-)  # fmt: skip
+    source="RFC 9309 §2.2.1")  # fmt: skip
 def several_names(subject: CheckedFile) -> Iterator[Remark]:
     for line in subject.lines_of(Directive.USER_AGENT):
         if not _EXTENDED_TOKEN.fullmatch(line.value) and _LIST.fullmatch(line.value):
@@ -198,8 +192,7 @@ def several_names(subject: CheckedFile) -> Iterator[Remark]:
     why="The group applies to no crawler.",
     example="User-agent:\nDisallow: /a\n",
     fix="User-agent: *\nDisallow:\n",
-    source="RFC 9309 §2.2.1",
-)  # fmt: skip
+    source="RFC 9309 §2.2.1")  # fmt: skip
 def no_name(subject: CheckedFile) -> Iterator[Remark]:
     for line in subject.lines_of(Directive.USER_AGENT):
         if not line.value:
@@ -214,8 +207,7 @@ def no_name(subject: CheckedFile) -> Iterator[Remark]:
     why="It reads names only up to the first character that is not a letter, _ or -.",
     example="User-agent: Googlebot 2\nDisallow: /\n",
     fix="User-agent: AI2Bot\nDisallow: /\nUser-agent: AI\nDisallow: /a\n",
-    source="google/robotstxt, robots.cc: ExtractUserAgent",
-)  # fmt: skip
+    source="google/robotstxt, robots.cc: ExtractUserAgent")  # fmt: skip
 def cut_by_google(subject: CheckedFile) -> Iterator[Remark]:
     """Find names that Google's parser takes for those of Google's crawlers."""
     google = {each.token.lower(): each.token for each in crawlers_of("Google")}

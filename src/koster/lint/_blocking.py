@@ -60,8 +60,7 @@ _COMMON_RESOURCES = (
     why="People will not find the site. On a staging site that is intended: add # koster: ignore[S006] to the line.",
     example="User-agent: *\nDisallow: /\n",
     fix="User-agent: *\nDisallow: /\nAllow: /a\n",
-    source="RFC 9309 §2.2.2",
-)  # fmt: skip
+    source="RFC 9309 §2.2.2")  # fmt: skip
 def all_blocked(subject: CheckedFile) -> Iterator[Remark]:
     rule = _blocking_everybody(subject)
     mistake = _mistakes(subject).get("*")
@@ -94,8 +93,7 @@ def _is_search_engine(name: str) -> bool:
     why="New crawlers, those of search engines included, are blocked until you add them.",
     example="User-agent: Googlebot\nDisallow:\nUser-agent: *\nDisallow: /\n",
     fix="User-agent: FooBot\nDisallow:\nUser-agent: *\nDisallow: /\n",
-    source="RFC 9309 §2.2.1",
-)  # fmt: skip
+    source="RFC 9309 §2.2.1")  # fmt: skip
 def allowlist(subject: CheckedFile) -> Iterator[Remark]:
     """Find files that block the whole site except for named search engines."""
     rule = _blocking_everybody(subject)
@@ -158,8 +156,7 @@ def _ignore(subject: CheckedFile, line: Line, code: str) -> Edit:
     why="A crawler obeys the groups that name it, and the * groups only if no group names it. That may be intended.",
     example="User-agent: *\nDisallow: /admin/\nUser-agent: Googlebot\nDisallow: /search\n",
     fix="User-agent: *\nDisallow: /admin/\nUser-agent: Googlebot\nDisallow: /search\nDisallow: /admin/\nUser-agent: Foo\nDisallow:\n",
-    source="RFC 9309 §2.2.1",
-)  # fmt: skip
+    source="RFC 9309 §2.2.1")  # fmt: skip
 def star_rules_ignored(subject: CheckedFile) -> Iterator[Remark]:
     """Find groups that do not repeat a Disallow of ``*``, once per group."""
     everybody = subject.robots.rules_for("*")
@@ -207,8 +204,7 @@ def _is_partly_blocked(subject: CheckedFile, rules: Rules) -> bool:
     why="People who use it will not find the site. If it is intended, add # koster: ignore[S007] to the line. The search engines are Googlebot and bingbot, or those of the setting crawlers.",
     example="User-agent: Googlebot\nDisallow: /\nUser-agent: *\nDisallow: /a\n",
     fix="User-agent: FooBot\nDisallow: /\nUser-agent: *\nDisallow: /a\n",
-    source="https://developers.google.com/search/docs/crawling-indexing/robots/robots_txt",
-)  # fmt: skip
+    source="https://developers.google.com/search/docs/crawling-indexing/robots/robots_txt")  # fmt: skip
 def search_blocked(subject: CheckedFile) -> Iterator[Remark]:
     if subject.extent(subject.robots.rules_for("*")).extent is Extent.ALL:
         return
@@ -255,8 +251,7 @@ def _blocked_by_mistake(subject: CheckedFile, each: Merged, name: str, who_is: s
     why="They render pages before they index them, and judge them without the files they cannot fetch.",
     example="User-agent: *\nDisallow: /*.js$\n",
     fix="User-agent: *\nDisallow: /*.json$\n",
-    source="https://developers.google.com/search/docs/crawling-indexing/javascript/javascript-seo-basics",
-)  # fmt: skip
+    source="https://developers.google.com/search/docs/crawling-indexing/javascript/javascript-seo-basics")  # fmt: skip
 def resources(subject: CheckedFile) -> Iterator[Remark]:
     """Find style sheets and scripts that are blocked for search crawlers."""
     reported: set[int] = set()

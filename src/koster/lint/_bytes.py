@@ -57,8 +57,7 @@ _DASHES = "‐‑‒–—−﹣－"
     why="Crawlers find no rules in it, so everything is allowed. Often the server answers every unknown URL with its home page: serve the file at /robots.txt, or answer 404.",
     example="<!DOCTYPE html>\n<html><body>Not found</body></html>\n",
     fix="# <!DOCTYPE html>\nUser-agent: *\nDisallow:\n",
-    source="RFC 9309 §2.3: the file is text/plain",
-)  # fmt: skip
+    source="RFC 9309 §2.3: the file is text/plain")  # fmt: skip
 def html(subject: CheckedFile) -> Iterator[Remark]:
     if is_page(subject.body):
         yield Remark(
@@ -72,8 +71,7 @@ def html(subject: CheckedFile) -> Iterator[Remark]:
     why="Crawlers ignore the line. Find out what added it: it may have added more.",
     example="User-agent: *\n<pre>\nDisallow: /a\n",
     fix="User-agent: *\n# <pre>\nDisallow: /a\n",
-    source="RFC 9309 §2.2",
-)  # fmt: skip
+    source="RFC 9309 §2.2")  # fmt: skip
 def page_in_parts(subject: CheckedFile) -> Iterator[Remark]:
     for line in subject.lines if b"<" in subject.body else ():
         if line.kind in (LineKind.MALFORMED, LineKind.UNKNOWN) and _TAG.match(line.text):
@@ -89,8 +87,7 @@ def page_in_parts(subject: CheckedFile) -> Iterator[Remark]:
     why="It has tags of Jinja, Twig, Liquid, Go or Hugo, ERB or PHP. Lines with tags are not checked, and rules are not compared if the template has conditions or loops. Check the rendered file with --render.",
     example="User-agent: *\n{% if staging %}\nDisallow: /\n{% endif %}\nDisallow: /a\n",
     fix="User-agent: *\nDisallow: /*{{url}}\nDisallow: /%7B%25\n",
-    source="koster: templates have no standard",
-)  # fmt: skip
+    source="koster: templates have no standard")  # fmt: skip
 def template(subject: CheckedFile) -> Iterator[Remark]:
     found = subject.template
     if found is None:
@@ -109,8 +106,7 @@ def template(subject: CheckedFile) -> Iterator[Remark]:
     why="Crawlers read UTF-8. Most find no rules in such a file.",
     example="User-agent: *\nDisallow: /\n",
     fix="User-agent: *\nDisallow: /\n", encoding="utf-16",
-    source="RFC 9309 §2.3",
-)  # fmt: skip
+    source="RFC 9309 §2.3")  # fmt: skip
 def wide(subject: CheckedFile) -> Iterator[Remark]:
     declared = (subject.charset or "").upper()
     charset = declared if is_utf16_or_utf32(declared) else wide_charset(subject.body)
@@ -126,8 +122,7 @@ def wide(subject: CheckedFile) -> Iterator[Remark]:
     why="Crawlers find no rules in it, so everything is allowed. Often it is compressed and served without a Content-Encoding header.",
     example="\x1f\x8b\x08\x00\x00",
     fix="User-agent: *\nDisallow: /a\x00b\n", encoding="latin-1",
-    source="RFC 9309 §2.3: the file is text/plain",
-)  # fmt: skip
+    source="RFC 9309 §2.3: the file is text/plain")  # fmt: skip
 def binary(subject: CheckedFile) -> Iterator[Remark]:
     if is_binary(subject.body) and not is_page(subject.body):
         yield Remark(
@@ -145,8 +140,7 @@ KINDS = (html, wide, binary)
     why="Google and other crawlers that follow RFC 9309 skip it. Some older parsers ignore the first line because of it, often the first User-agent.",
     example="\ufeffUser-agent: *\nDisallow: /a\n",
     fix="User-agent: *\nDisallow: /a\n",
-    source="https://developers.google.com/search/docs/crawling-indexing/robots/robots_txt; google/robotstxt, robots.cc",
-)  # fmt: skip
+    source="https://developers.google.com/search/docs/crawling-indexing/robots/robots_txt; google/robotstxt, robots.cc")  # fmt: skip
 def bom(subject: CheckedFile) -> Iterator[Remark]:
     bom = codecs.BOM_UTF8
     # The second of two is an invisible character, which is removed first: without the first one
@@ -165,8 +159,7 @@ def bom(subject: CheckedFile) -> Iterator[Remark]:
     why="Crawlers compare bytes: a path in another encoding is another path. Comments are not checked.",
     example="User-agent: *\nDisallow: /caf\xe9\n",
     fix="User-agent: *\nDisallow: /caf\xe9\n", encoding="latin-1",
-    source="RFC 9309 §2.3",
-)  # fmt: skip
+    source="RFC 9309 §2.3")  # fmt: skip
 def not_utf8(subject: CheckedFile) -> Iterator[Remark]:
     lines = _non_ascii_lines(subject)
     if lines and subject.charset and not is_utf16_or_utf32(subject.charset):
@@ -206,8 +199,7 @@ def _find_non_ascii_lines(subject: CheckedFile) -> list[tuple[Line, str]]:
     why="Crawlers read it as part of the directive or the path. It often comes from a word processor or a web page.",
     example="User-agent:\xa0*\nDisallow: /ab\n",
     fix="User-agent: *\nDisallow: /ab\n",
-    source="RFC 9309 §2.2: the grammar has only spaces and tabs",
-)  # fmt: skip
+    source="RFC 9309 §2.2: the grammar has only spaces and tabs")  # fmt: skip
 def invisible(subject: CheckedFile) -> Iterator[Remark]:
     """Find invisible characters and non-ASCII spaces outside comments."""
     for line, text in _non_ascii_lines(subject):
@@ -250,8 +242,7 @@ def _describe(character: str) -> str:
     why="Cyrillic and Greek letters and full-width characters are other characters: crawlers ignore the line.",
     example="User-agent: *\nDis\u0430llow: /a\n",
     fix="User-agent: *\nDisallow: /a\n",
-    source="RFC 9309 §2.2; Unicode Technical Standard 39",
-)  # fmt: skip
+    source="RFC 9309 §2.2; Unicode Technical Standard 39")  # fmt: skip
 def look_alike(subject: CheckedFile) -> Iterator[Remark]:
     for line, text in _non_ascii_lines(subject):
         key, colon, _ = text.partition(":")
@@ -298,8 +289,7 @@ def _is_known_directive(key: str) -> bool:
     why="Most crawlers read it as part of the path; Google stops reading the line at U+0000.",
     example="User-agent: *\nDisallow: /a\x01b\n",
     fix="User-agent: *\nDisallow: /ab\n",
-    source="google/robotstxt, robots.cc",
-)  # fmt: skip
+    source="google/robotstxt, robots.cc")  # fmt: skip
 def controls(subject: CheckedFile) -> Iterator[Remark]:
     if not _CONTROL_BYTES.search(subject.body):
         return
@@ -333,8 +323,7 @@ def _last_lone_return(body: bytes) -> int:
     why="RFC 9309 accepts it as a line end, but some tools read the whole file as one line.",
     example="User-agent: *\rDisallow: /a\r",
     fix="User-agent: *\nDisallow: /a\n",
-    source="RFC 9309 §2.2: EOL = CR / LF / CRLF",
-)  # fmt: skip
+    source="RFC 9309 §2.2: EOL = CR / LF / CRLF")  # fmt: skip
 def lone_returns(subject: CheckedFile) -> Iterator[Remark]:
     body = subject.robots.body
     found = _LONE_RETURN.finditer(body)

@@ -38,8 +38,7 @@ _MAX_AGENTS = 5_000
     why="It belongs to no group: crawlers ignore it.",
     example="Disallow: /a\nUser-agent: *\nDisallow: /b\n",
     fix="Sitemap: https://e.com/s.xml\nUser-agent: *\nDisallow: /b\n",
-    source="RFC 9309 §2.2.1",
-)  # fmt: skip
+    source="RFC 9309 §2.2.1")  # fmt: skip
 def orphans(subject: CheckedFile) -> Iterator[Remark]:
     before, _ = subject.lines_by_group
     rules = [line for line in before if line.directive in RULES]
@@ -59,8 +58,7 @@ def orphans(subject: CheckedFile) -> Iterator[Remark]:
     why="Everything is allowed for the crawlers it names, because the * rules do not apply to them.",
     example="User-agent: Foo\nDisallow: /\nUser-agent: Bar\n",
     fix="User-agent: *\nDisallow: /\nUser-agent: *\nCrawl-delay: 10\n",
-    source="RFC 9309 §2.2.1",
-)  # fmt: skip
+    source="RFC 9309 §2.2.1")  # fmt: skip
 def no_rules(subject: CheckedFile) -> Iterator[Remark]:
     """Find groups without rules, if the rules for ``*`` would apply otherwise or nothing follows."""
     everybody = subject.robots.rules_for("*")
@@ -189,8 +187,7 @@ def _blocks_all(subject: CheckedFile, agent: Line, rules: list[Line]) -> bool:
     why="Only Allow and Disallow do. In `User-agent: A / Crawl-delay: 5 / User-agent: B / Disallow: /` the rule also applies to A.",
     example="User-agent: FooBot\nCrawl-delay: 5\nUser-agent: BarBot\nDisallow: /\n",
     fix="User-agent: FooBot\nDisallow:\nCrawl-delay: 5\nUser-agent: BarBot\nDisallow: /\n",
-    source="RFC 9309 §2.2.4",
-)  # fmt: skip
+    source="RFC 9309 §2.2.4")  # fmt: skip
 def glued(subject: CheckedFile) -> Iterator[Remark]:
     """Find User-agent lines merged into one group despite a directive between them."""
     for each in merged(subject):
@@ -258,8 +255,7 @@ def is_blocked_by_mistake(subject: CheckedFile, each: Merged) -> bool:
     why="RFC 9309 merges them; crawlers that follow older standards read only the first.",
     example="User-agent: FooBot\nDisallow: /a\nUser-agent: foobot\nDisallow: /b\n",
     fix="User-agent: FooBot\nDisallow: /a\nUser-agent: FooBots\nDisallow: /b\n",
-    source="RFC 9309 §2.2.1",
-)  # fmt: skip
+    source="RFC 9309 §2.2.1")  # fmt: skip
 def repeated(subject: CheckedFile) -> Iterator[Remark]:
     first: dict[str, int] = {}
     reported = set()
@@ -280,8 +276,7 @@ def repeated(subject: CheckedFile) -> Iterator[Remark]:
     why="It must directly follow the User-agent lines. Use 1.0 or 2.0: odd minor versions are experimental, and crawlers that read Robot-version skip rules with any other version.",
     example="User-agent: *\nRobot-version: 2.1\nDisallow: /a\n",
     fix="User-agent: *\nRobot-version: 2.0.1\nDisallow: /a\n",
-    source="An Extended Standard for Robot Exclusion",
-)  # fmt: skip
+    source="An Extended Standard for Robot Exclusion")  # fmt: skip
 def versions(subject: CheckedFile) -> Iterator[Remark]:
     """Find Robot-version lines that are ignored, or cause crawlers to skip a rule set.
 
@@ -340,8 +335,7 @@ def _version(subject: CheckedFile, line: Line, has_default: bool) -> Iterator[Re
     why="Everything is allowed. That may be intended.",
     example="# nothing here\nSitemap: https://e.com/s.xml\n",
     fix="User-agent: *\nDisallow:\n",
-    source="RFC 9309 §2.2.2",
-)  # fmt: skip
+    source="RFC 9309 §2.2.2")  # fmt: skip
 def no_groups(subject: CheckedFile) -> Iterator[Remark]:
     if not subject.groups and not any(line.directive in RULES for line in subject.directive_lines):
         yield Remark(

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 @check("Z001", "too-large", ERROR, "The file is larger than 500 KiB",
     why="Crawlers must read 500 KiB, and many read no more: rules after that may have no effect.",
     example="Any file of more than 512,000 bytes. Often it lists single pages: block their folder, or use `noindex` in the pages.",
-    source="RFC 9309 §2.5",
-)  # fmt: skip
+    source="RFC 9309 §2.5")  # fmt: skip
 def too_long(subject: CheckedFile) -> Iterator[Remark]:
     size = len(subject.body)
     if subject.is_cut or size > _charsets.MAX_BYTES:
@@ -41,8 +40,7 @@ def too_long(subject: CheckedFile) -> Iterator[Remark]:
 @check("Z003", "not-checked", ERROR, "The file is larger than koster reads",
     why="koster did not check the rest.",
     example="Any file of more than 16 MiB.",
-    source="koster reads 16 MiB",
-)  # fmt: skip
+    source="koster reads 16 MiB")  # fmt: skip
 def beyond_koster(subject: CheckedFile) -> Iterator[Remark]:
     if len(subject.body) > _document.MAX_PARSED_BYTES:
         yield Remark(
@@ -55,8 +53,7 @@ def beyond_koster(subject: CheckedFile) -> Iterator[Remark]:
 @check("Z004", "partly-checked", NOTE, "The rules are too many to be checked completely",
     why="koster limits the time that a file takes. Its findings are correct, but rules without effect, rules that dialects read differently, or rules that block URLs of sitemaps, may be missing.",
     example="Any file with more than 2,000 groups of different crawlers, or with thousands of rules with `*` that match the same URLs.",
-    source="koster.analysis: Budget",
-)  # fmt: skip
+    source="koster.analysis: Budget")  # fmt: skip
 def partly_checked(subject: CheckedFile) -> Iterator[Remark]:
     """Find files of which the checks before this one left out something."""
     if not subject.analysis.is_complete:
@@ -70,8 +67,7 @@ def partly_checked(subject: CheckedFile) -> Iterator[Remark]:
 @check("Z002", "long-line", WARNING, "A line is longer than Google reads",
     why="Google ignores the rest of the line.",
     example="Any line of more than 16,664 bytes.",
-    source="google/robotstxt, robots.cc: kMaxLineLen",
-)  # fmt: skip
+    source="google/robotstxt, robots.cc: kMaxLineLen")  # fmt: skip
 def long_line(subject: CheckedFile) -> Iterator[Remark]:
     for line in subject.lines:
         if len(line.text) > BUFFER_BYTES and line.kind is not LineKind.COMMENT:

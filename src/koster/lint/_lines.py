@@ -82,8 +82,7 @@ _FRAGMENT = re.compile(r"#[!/\w.=&-]+")
     why="Google reads two words without a colon as directive and value. RFC 9309 does not require that, and other crawlers may ignore the line.",
     example="User-agent: *\nDisallow /a\n",
     fix="User-agent: *\nDisallow: /a\n",
-    source="google/robotstxt, reporting_robots.cc",
-)  # fmt: skip
+    source="google/robotstxt, reporting_robots.cc")  # fmt: skip
 def no_colon(subject: CheckedFile) -> Iterator[Remark]:
     """Find known directives followed by white space instead of a colon."""
     for line in subject.directive_lines:
@@ -111,8 +110,7 @@ def _intended_value(line: Line) -> str:
     why="Crawlers ignore the line. Comments start with #.",
     example="User-agent=*\nDisallow: /a\n",
     fix="User-agent: *\nDisallow: /a\n",
-    source="RFC 9309 §2.2",
-)  # fmt: skip
+    source="RFC 9309 §2.2")  # fmt: skip
 def malformed(subject: CheckedFile) -> Iterator[Remark]:
     for line in subject.lines_by_kind[LineKind.MALFORMED]:
         if line.text.lstrip("\ufeff \t").startswith("<"):
@@ -147,8 +145,7 @@ def malformed(subject: CheckedFile) -> Iterator[Remark]:
     why="Other crawlers may ignore the line.",
     example="User-agent: *\nDissallow: /a\n",
     fix="User-agent: *\nDisallow: /a\n",
-    source="google/robotstxt, robots.cc: kAllowFrequentTypos",
-)  # fmt: skip
+    source="google/robotstxt, robots.cc: kAllowFrequentTypos")  # fmt: skip
 def misspelt(subject: CheckedFile) -> Iterator[Remark]:
     for line in subject.directive_lines:
         directive = line.directive
@@ -166,8 +163,7 @@ def misspelt(subject: CheckedFile) -> Iterator[Remark]:
     why="Crawlers ignore the line.",
     example="User-agent: *\nDisllow: /a\n",
     fix="User-agent: *\nDisallow: /a\n",
-    source="RFC 9309 §2.2.4",
-)  # fmt: skip
+    source="RFC 9309 §2.2.4")  # fmt: skip
 def typo(subject: CheckedFile) -> Iterator[Remark]:
     """Find unknown directives that are probably typos, and URLs without a directive."""
     intended = _intended_directives(subject)
@@ -198,8 +194,7 @@ def _is_sitemap_url(line: Line) -> bool:
     why="Crawlers ignore the line. Other lines are not affected.",
     example="User-agent: *\nDisallow: /a\nOwner: me\n",
     fix="User-agent: *\nDisallow: /a\n# Owner: me\n",
-    source="RFC 9309 §2.2.4",
-)  # fmt: skip
+    source="RFC 9309 §2.2.4")  # fmt: skip
 def unknown(subject: CheckedFile) -> Iterator[Remark]:
     reported = set()
     intended = _intended_directives(subject)
@@ -223,8 +218,7 @@ def unknown(subject: CheckedFile) -> Iterator[Remark]:
     why="It has no effect: the operators of all crawlers that the group names say that they do not support it.",
     example="User-agent: Googlebot\nUser-agent: AdsBot-Google\nDisallow: /a\nCrawl-delay: 5\n",
     fix="User-agent: Googlebot\nUser-agent: bingbot\nDisallow: /a\nCrawl-delay: 5\n",
-    source="google/robotstxt, reporting_robots.cc: kUnsupportedTags; the operators' pages",
-)  # fmt: skip
+    source="google/robotstxt, reporting_robots.cc: kUnsupportedTags; the operators' pages")  # fmt: skip
 def ignored_by_all(subject: CheckedFile) -> Iterator[Remark]:
     """Find directives in groups that bind only crawlers which ignore them."""
     for line, ignoring, others in _ignored(subject):
@@ -241,8 +235,7 @@ def ignored_by_all(subject: CheckedFile) -> Iterator[Remark]:
     why="It does no harm, but has no effect on the crawlers that the message names.",
     example="User-agent: *\nDisallow: /a\nHost: e.com\n",
     fix="User-agent: *\nDisallow: /a\nSitemap: https://e.com/noindex\n",
-    source="google/robotstxt, reporting_robots.cc: kUnsupportedTags; the operators' pages",
-)  # fmt: skip
+    source="google/robotstxt, reporting_robots.cc: kUnsupportedTags; the operators' pages")  # fmt: skip
 def ignored_by_some(subject: CheckedFile) -> Iterator[Remark]:
     """Find directives in groups that bind crawlers which ignore them, among others."""
     for line, ignoring, others in _ignored(subject):
@@ -299,8 +292,7 @@ def _find_ignored(subject: CheckedFile) -> Iterator[tuple[Line, list[str], bool]
     why="It has no effect. Whether a page is indexed is controlled in the page or its headers, and only crawlers that may fetch the page see that.",
     example="User-agent: *\nDisallow: /a\nNoindex: /b\n",
     fix="User-agent: *\nDisallow: /a\nCrawl-delay: 5\n",
-    source="https://developers.google.com/search/blog/2019/07/a-note-on-unsupported-rules-in-robotstxt",
-)  # fmt: skip
+    source="https://developers.google.com/search/blog/2019/07/a-note-on-unsupported-rules-in-robotstxt")  # fmt: skip
 def obsolete(subject: CheckedFile) -> Iterator[Remark]:
     for key in subject.lines_by_key.keys() & _OBSOLETE.keys():
         name, suggestion = _OBSOLETE[key]
@@ -313,8 +305,7 @@ def obsolete(subject: CheckedFile) -> Iterator[Remark]:
     why="Google compares only the beginning of a directive: it reads `DisallowAITraining: /` as `Disallow: /`. Other crawlers ignore the line.",
     example="User-agent: *\nDisallowed: /admin\n",
     fix="User-agent: *\nDisallow: /admin\n",
-    source="google/robotstxt, robots.cc: ParsedRobotsKey::KeyIsDisallow",
-)  # fmt: skip
+    source="google/robotstxt, robots.cc: ParsedRobotsKey::KeyIsDisallow")  # fmt: skip
 def read_by_google(subject: CheckedFile) -> Iterator[Remark]:
     """Find unknown directives that only Google's parser reads, because it compares prefixes."""
     for number, directive in subject.read_only_by_google.items():
@@ -372,8 +363,7 @@ def _intended_directive(key: str) -> str | None:
     why="# starts a comment wherever it is. What follows is not part of the value.",
     example="User-agent: *\nDisallow: /a#not this one\n",
     fix="User-agent: *\nDisallow: /a #not this one\n",
-    source="RFC 9309 §2.2",
-)  # fmt: skip
+    source="RFC 9309 §2.2")  # fmt: skip
 def glued_comment(subject: CheckedFile) -> Iterator[Remark]:
     for line in subject.directive_lines:
         at = _glued_comment_start(subject, line)
@@ -394,8 +384,7 @@ def glued_comment(subject: CheckedFile) -> Iterator[Remark]:
     why="# starts a comment, so the rule is shorter and matches more than it seems to. Crawlers never request fragments.",
     example="User-agent: *\nDisallow: /page#top\n",
     fix="User-agent: *\nDisallow: /page%23top # top\n",
-    source="RFC 9309 §2.2; RFC 3986 §3.5",
-)  # fmt: skip
+    source="RFC 9309 §2.2; RFC 3986 §3.5")  # fmt: skip
 def fragment(subject: CheckedFile) -> Iterator[Remark]:
     for line in subject.rules:
         at = _glued_comment_start(subject, line)
@@ -422,8 +411,7 @@ def _glued_comment_start(subject: CheckedFile, line: Line) -> int | None:
     why="It ignores nothing.",
     example="User-agent: *\nDisallow: /a/ # koster: ignore S009\n",
     fix="User-agent: *\nDisallow: /a/ # koster: ignore # why\n",
-    source="koster: ignore comments",
-)  # fmt: skip
+    source="koster: ignore comments")  # fmt: skip
 def unknown_ignores(subject: CheckedFile) -> Iterator[Remark]:
     for line in subject.lines if b"koster" in subject.body else ():
         for code, start in unknown_codes(line.text, subject.codes):

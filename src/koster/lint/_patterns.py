@@ -60,8 +60,7 @@ def _has_wildcards(subject: CheckedFile) -> bool:
     why="Rules are for the site that serves the file: the rule matches nothing.",
     example="User-agent: *\nDisallow: www.example.com\n",
     fix="User-agent: *\nDisallow: /www.example.com\n",
-    source="RFC 9309 §2.2.2",
-)  # fmt: skip
+    source="RFC 9309 §2.2.2")  # fmt: skip
 def host(subject: CheckedFile) -> Iterator[Remark]:
     for line, pattern in _patterns(subject):
         match = _host(pattern)
@@ -89,8 +88,7 @@ def _host(pattern: str) -> str | None:
     why="Paths of URLs start with /: the rule matches nothing.",
     example="User-agent: *\nDisallow: admin\n",
     fix="User-agent: *\nDisallow: *admin\n",
-    source="RFC 9309 §2.2.2",
-)  # fmt: skip
+    source="RFC 9309 §2.2.2")  # fmt: skip
 def no_slash(subject: CheckedFile) -> Iterator[Remark]:
     for line, pattern in _patterns(subject):
         if (
@@ -127,8 +125,7 @@ def _is_html(pattern: str) -> bool:
     why="It means the end of the URL only at the end of a path. Elsewhere it matches a literal $.",
     example="User-agent: *\nDisallow: /a$*\n",
     fix="User-agent: *\nDisallow: /a$b$\n",
-    source="RFC 9309 §2.2.3",
-)  # fmt: skip
+    source="RFC 9309 §2.2.3")  # fmt: skip
 def dollar(subject: CheckedFile) -> Iterator[Remark]:
     """Find dollar signs that seem to mean the end of a URL, but are not at the end of the path."""
     if not _has_wildcards(subject):
@@ -148,8 +145,7 @@ def dollar(subject: CheckedFile) -> Iterator[Remark]:
     why="A path matches everything that starts with it, so a * at the end changes nothing but the length of the path. Of the rules that match, the longest applies.",
     example="User-agent: *\nDisallow: /a**\n",
     fix="User-agent: *\nDisallow: /a\n",
-    source="RFC 9309 §2.2.2",
-)  # fmt: skip
+    source="RFC 9309 §2.2.2")  # fmt: skip
 def stars(subject: CheckedFile) -> Iterator[Remark]:
     """Find redundant stars: those without which no rule gets another precedence."""
     if not _has_wildcards(subject):
@@ -214,8 +210,7 @@ def _without_stars(pattern: str) -> str:
     why="URLs have no spaces: it matches only %20. Often two paths or two directives are on one line.",
     example="User-agent: *\nDisallow: /a /b\n",
     fix="User-agent: *\nDisallow: /a\t# /b\n",
-    source="RFC 9309 §2.2; RFC 3986 §3.3",
-)  # fmt: skip
+    source="RFC 9309 §2.2; RFC 3986 §3.3")  # fmt: skip
 def spaces(subject: CheckedFile) -> Iterator[Remark]:
     for line, pattern in _patterns(subject):
         glued = SECOND_DIRECTIVE.search(pattern)
@@ -259,8 +254,7 @@ def _second_directive(subject: CheckedFile, line: Line, glued: re.Match[str]) ->
     why="Crawlers read this differently.",
     example="User-agent: *\nDisallow: /100%\n",
     fix="User-agent: *\nDisallow: /100%25\n",
-    source="RFC 9309 §2.2.2; RFC 3986 §2.1",
-)  # fmt: skip
+    source="RFC 9309 §2.2.2; RFC 3986 §2.1")  # fmt: skip
 def bad_escape(subject: CheckedFile) -> Iterator[Remark]:
     for line, pattern in _patterns(subject):
         match = _BAD_ESCAPE.search(pattern)
@@ -278,8 +272,7 @@ def bad_escape(subject: CheckedFile) -> Iterator[Remark]:
     why="Only * and a final $ are special.",
     example="User-agent: *\nDisallow: /(a|b)/\n",
     fix="User-agent: *\nDisallow: /Mercury_(planet)\n",
-    source="RFC 9309 §2.2.3",
-)  # fmt: skip
+    source="RFC 9309 §2.2.3")  # fmt: skip
 def regex(subject: CheckedFile) -> Iterator[Remark]:
     for line, pattern in _patterns(subject):
         match = _REGEX.search(pattern[:_MAX_REGEX_SEARCH])
@@ -296,8 +289,7 @@ def regex(subject: CheckedFile) -> Iterator[Remark]:
     why="Later parameters follow &, not ?.",
     example="User-agent: *\nDisallow: /*?sort=\n",
     fix="User-agent: *\nDisallow: /*?sort=\nDisallow: /*&sort=\n",
-    source="RFC 3986 §3.4",
-)  # fmt: skip
+    source="RFC 3986 §3.4")  # fmt: skip
 def query(subject: CheckedFile) -> Iterator[Remark]:
     if not _has_wildcards(subject):
         return

@@ -33,8 +33,7 @@ _MAX_LISTED = 3
     why="Of the rules that match a URL the longest applies, Allow on a tie. Wherever this rule matches, a longer one with the opposite effect does, too.",
     example="User-agent: *\nDisallow: /a*c\nAllow: /*a*c*\n",
     fix="User-agent: *\nDisallow: /a*c\nAllow: /*a*d*\n",
-    source="RFC 9309 §2.2.2; proved by koster.analysis",
-)  # fmt: skip
+    source="RFC 9309 §2.2.2; proved by koster.analysis")  # fmt: skip
 def covered(subject: CheckedFile) -> Iterator[Remark]:
     for dead, name in subject.analysis.surely_dead:
         if dead.cause is Cause.COVERED and dead.twin is None and _is_opposed(dead):
@@ -62,8 +61,7 @@ def _format_rules(rules: tuple[Rule, ...]) -> str:
     why="The longer of the two rules applies, Allow on a tie; crawlers that follow older standards use the first rule.",
     example="User-agent: *\nDisallow: /a\nAllow: /a\n",
     fix="User-agent: *\nDisallow: /a\nAllow: /a/\n",
-    source="RFC 9309 §2.2.2",
-)  # fmt: skip
+    source="RFC 9309 §2.2.2")  # fmt: skip
 def contradicted(subject: CheckedFile) -> Iterator[Remark]:
     for dead, _ in subject.analysis.surely_dead:
         if dead.twin is not None and dead.twin.allow != dead.rule.allow:
@@ -80,8 +78,7 @@ def contradicted(subject: CheckedFile) -> Iterator[Remark]:
     why="It does no harm.",
     example="User-agent: *\nDisallow: /a\nDisallow: /b\nDisallow: /a\n",
     fix="User-agent: *\nDisallow: /a\nDisallow: /b\n",
-    source="RFC 9309 §2.2.2",
-)  # fmt: skip
+    source="RFC 9309 §2.2.2")  # fmt: skip
 def repeated(subject: CheckedFile) -> Iterator[Remark]:
     for dead, _ in subject.analysis.surely_dead:
         if dead.twin is not None and dead.twin.allow == dead.rule.allow:
@@ -103,8 +100,7 @@ def repeated(subject: CheckedFile) -> Iterator[Remark]:
     why="It does no harm.",
     example="User-agent: *\nDisallow: /a/\nAllow: /a/b/\nDisallow: /a/c/d\n",
     fix="User-agent: *\nDisallow: /a/\nAllow: /a/c/\nDisallow: /a/c/d\n",
-    source="RFC 9309 §2.2.2; proved by koster.analysis",
-)  # fmt: skip
+    source="RFC 9309 §2.2.2; proved by koster.analysis")  # fmt: skip
 def redundant(subject: CheckedFile) -> Iterator[Remark]:
     covering = {
         idle.rule.line: (idle.rule, idle.instead)
@@ -130,8 +126,7 @@ def redundant(subject: CheckedFile) -> Iterator[Remark]:
     why="What no rule disallows is allowed. To allow only this, disallow the rest.",
     example="User-agent: *\nDisallow: /b\nAllow: /a/\n",
     fix="User-agent: *\nDisallow: /a\nAllow: /a/\nUser-agent: Foo\nAllow: /\n",
-    source="RFC 9309 §2.2.2; proved by koster.analysis",
-)  # fmt: skip
+    source="RFC 9309 §2.2.2; proved by koster.analysis")  # fmt: skip
 def needless_allow(subject: CheckedFile) -> Iterator[Remark]:
     """Find Allow rules without a Disallow that they make an exception to."""
     for idle in subject.analysis.surely_idle:
@@ -153,8 +148,7 @@ def needless_allow(subject: CheckedFile) -> Iterator[Remark]:
 @check("S004", "matches-no-path", WARNING, "No URL can have this path",
     why="The rule has no effect.",
     example="Only the dialect MK1994 has such rules: it compares bytes, and no URL matches a path with bytes that are not UTF-8.",
-    source="proved by koster.analysis",
-)  # fmt: skip
+    source="proved by koster.analysis")  # fmt: skip
 def no_path(subject: CheckedFile) -> Iterator[Remark]:
     for dead, _ in subject.analysis.surely_dead:
         if dead.cause is Cause.NO_PATH and dead.rule.pattern.startswith(("/", "*")):
@@ -165,8 +159,7 @@ def no_path(subject: CheckedFile) -> Iterator[Remark]:
     why="Crawlers may always fetch it.",
     example="User-agent: *\nDisallow: /a\nAllow: /robots.txt$\n",
     fix="User-agent: *\nDisallow: /a\nAllow: /robots.txt.bak\n",
-    source="RFC 9309 §2.2.2",
-)  # fmt: skip
+    source="RFC 9309 §2.2.2")  # fmt: skip
 def robots_txt_rule(subject: CheckedFile) -> Iterator[Remark]:
     for dead, _ in subject.analysis.surely_dead:
         if dead.cause is Cause.ROBOTS_TXT:
@@ -183,8 +176,7 @@ def robots_txt_rule(subject: CheckedFile) -> Iterator[Remark]:
     why="The message has a URL that proves it. Google's dialect is compared only for Google's crawlers; other dialects, chosen with --dialect, for all.",
     example="User-agent: *\nDisallow: /a%3Ab\n",
     fix="User-agent: *\nDisallow: /a:b\n",
-    source="proved by koster.analysis",
-)  # fmt: skip
+    source="proved by koster.analysis")  # fmt: skip
 def dialects(subject: CheckedFile) -> Iterator[Remark]:
     """Find URLs that other dialects decide differently, once per rule.
 

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     why="Crawlers ignore the line.",
     example="User-agent: *\nDisallow:\nSitemap: /sitemap.xml\n",
     fix="User-agent: *\nDisallow:\nSitemap: https://e.com/sitemap.xml\n",
-    source="https://www.sitemaps.org/protocol.html#submit_robots",
-)  # fmt: skip
+    source="https://www.sitemaps.org/protocol.html#submit_robots")  # fmt: skip
 def relative_sitemap(subject: CheckedFile) -> Iterator[Remark]:
     yield from invalid_values(
         subject,
@@ -37,8 +36,7 @@ def relative_sitemap(subject: CheckedFile) -> Iterator[Remark]:
     why="Crawlers ignore the line.",
     example="User-agent: *\nDisallow:\nSitemap:\n",
     fix="User-agent: *\nDisallow:\n",
-    source="https://www.sitemaps.org/protocol.html#submit_robots",
-)  # fmt: skip
+    source="https://www.sitemaps.org/protocol.html#submit_robots")  # fmt: skip
 def bad_sitemap(subject: CheckedFile) -> Iterator[Remark]:
     """Find Sitemap lines without a URL, with an invalid one, or with several."""
     for line in subject.lines_of(Directive.SITEMAP):
@@ -85,8 +83,7 @@ def _joined(subject: CheckedFile, line: Line) -> tuple[Edit, ...]:
     why="It does no harm.",
     example="User-agent: *\nDisallow:\nSitemap: https://e.com/a\nSitemap: https://e.com/a\n",
     fix="User-agent: *\nDisallow:\nSitemap: https://e.com/a\n",
-    source="https://www.sitemaps.org/protocol.html#submit_robots",
-)  # fmt: skip
+    source="https://www.sitemaps.org/protocol.html#submit_robots")  # fmt: skip
 def sitemap_twice(subject: CheckedFile) -> Iterator[Remark]:
     seen: dict[str, int] = {}
     for line in subject.lines_of(Directive.SITEMAP):
@@ -103,8 +100,7 @@ def sitemap_twice(subject: CheckedFile) -> Iterator[Remark]:
     why="Crawlers that obey the file cannot read it, unless it is on another host.",
     example="User-agent: *\nDisallow: /*.xml$\nSitemap: https://e.com/sitemap.xml\n",
     fix="User-agent: *\nDisallow: /*.xml$\nAllow: /sitemap.xml\nSitemap: https://e.com/sitemap.xml\n",
-    source="https://www.sitemaps.org/protocol.html#submit_robots",
-)  # fmt: skip
+    source="https://www.sitemaps.org/protocol.html#submit_robots")  # fmt: skip
 def sitemap_blocked(subject: CheckedFile) -> Iterator[Remark]:
     rules, google = (subject.robots.rules_for(name) for name in ("*", "Googlebot"))
     may_decide = subject.analysis.may_decide

@@ -152,8 +152,7 @@ def _count_starred(rules: Rules) -> int:
 @check(CODE, "blocked-sitemap-urls", WARNING, "A rule blocks URLs that a sitemap lists",
     why="A sitemap tells search engines which pages to index, but they cannot read these. koster lint --sitemap finds them.",
     example="Run `koster lint --sitemap sitemap.xml robots.txt` with a file, a URL or a sitemap index.",
-    source="https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap",
-)  # fmt: skip
+    source="https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap")  # fmt: skip
 def no_sitemaps(_subject: CheckedFile) -> Iterable[Remark]:
     # `with_sitemaps` puts the search in its place.
     return ()

@@ -68,8 +68,7 @@ def invalid_values(
     why="Crawlers ignore it. It must be a number of seconds.",
     example="User-agent: *\nDisallow:\nCrawl-delay: soon\n",
     fix="User-agent: *\nDisallow:\nCrawl-delay: 0.5\n",
-    source="https://www.bing.com/webmasters/help/how-to-create-a-robots-txt-file-cb7c31ec",
-)  # fmt: skip
+    source="https://www.bing.com/webmasters/help/how-to-create-a-robots-txt-file-cb7c31ec")  # fmt: skip
 def bad_delay(subject: CheckedFile) -> Iterator[Remark]:
     yield from invalid_values(
         subject,
@@ -84,8 +83,7 @@ def bad_delay(subject: CheckedFile) -> Iterator[Remark]:
     why="Crawlers ignore it.",
     example="User-agent: *\nDisallow:\nVisit-time: 0600-2500\n",
     fix="User-agent: *\nDisallow:\nVisit-time: 0600-2400\n",
-    source="An Extended Standard for Robot Exclusion",
-)  # fmt: skip
+    source="An Extended Standard for Robot Exclusion")  # fmt: skip
 def bad_time(subject: CheckedFile) -> Iterator[Remark]:
     yield from invalid_values(
         subject,
@@ -100,8 +98,7 @@ def bad_time(subject: CheckedFile) -> Iterator[Remark]:
     why="RSL requires the URL of a license file.",
     example="User-agent: *\nDisallow:\nLicense: /license.xml\n",
     fix="User-agent: *\nDisallow:\nLicense: https://e.com/license.xml\n",
-    source="https://rslstandard.org/rsl",
-)  # fmt: skip
+    source="https://rslstandard.org/rsl")  # fmt: skip
 def bad_license(subject: CheckedFile) -> Iterator[Remark]:
     yield from invalid_values(
         subject,
@@ -116,8 +113,7 @@ def bad_license(subject: CheckedFile) -> Iterator[Remark]:
     why="Yandex ignores it.",
     example="User-agent: *\nDisallow:\nClean-param: ref /a b\n",
     fix="User-agent: *\nDisallow:\nClean-param: ref&sort /a\n",
-    source="https://yandex.com/support/webmaster/en/robot-workings/clean-param",
-)  # fmt: skip
+    source="https://yandex.com/support/webmaster/en/robot-workings/clean-param")  # fmt: skip
 def bad_clean_param(subject: CheckedFile) -> Iterator[Remark]:
     yield from invalid_values(
         subject,
@@ -142,8 +138,7 @@ def is_url(text: str) -> bool:
     why="Crawlers that obey it fetch few pages a day; many cap it.",
     example="User-agent: *\nDisallow:\nCrawl-delay: 600\n",
     fix="User-agent: *\nDisallow:\nCrawl-delay: 60\n",
-    source="https://www.bing.com/webmasters/help/how-to-create-a-robots-txt-file-cb7c31ec",
-)  # fmt: skip
+    source="https://www.bing.com/webmasters/help/how-to-create-a-robots-txt-file-cb7c31ec")  # fmt: skip
 def long_delay(subject: CheckedFile) -> Iterator[Remark]:
     for line in subject.lines_of(Directive.CRAWL_DELAY):
         seconds = delay(_bytes(line))
@@ -159,8 +154,7 @@ def long_delay(subject: CheckedFile) -> Iterator[Remark]:
     why="Crawlers disagree on which applies; koster applies the largest.",
     example="User-agent: *\nDisallow:\nCrawl-delay: 5\nCrawl-delay: 10\n",
     fix="User-agent: *\nDisallow:\nCrawl-delay: 5\nUser-agent: Foo\nDisallow:\nCrawl-delay: 10\n",
-    source="not specified by RFC 9309",
-)  # fmt: skip
+    source="not specified by RFC 9309")  # fmt: skip
 def several_delays(subject: CheckedFile) -> Iterator[Remark]:
     for group in subject.groups:
         lines = [line for line in group.others if line.directive is Directive.CRAWL_DELAY]
@@ -177,8 +171,7 @@ def several_delays(subject: CheckedFile) -> Iterator[Remark]:
     why="Crawlers ignore it.",
     example="User-agent: *\nDisallow:\nRequest-rate: 1 per 5\n",
     fix="User-agent: *\nDisallow:\nRequest-rate: 1/5 0600-0845\n",
-    source="An Extended Standard for Robot Exclusion",
-)  # fmt: skip
+    source="An Extended Standard for Robot Exclusion")  # fmt: skip
 def bad_rate(subject: CheckedFile) -> Iterator[Remark]:
     for line in subject.lines_of(Directive.REQUEST_RATE):
         raw = _bytes(line)
@@ -198,8 +191,7 @@ def bad_rate(subject: CheckedFile) -> Iterator[Remark]:
     why="Its vocabulary does not have this key or value: it has no effect.",
     example="User-agent: *\nContent-Signal: training=no\nDisallow:\n",
     fix="User-agent: *\nContent-Signal: AI-Train=No\nDisallow:\n",
-    source="https://contentsignals.org/",
-)  # fmt: skip
+    source="https://contentsignals.org/")  # fmt: skip
 def bad_signal(subject: CheckedFile) -> Iterator[Remark]:
     for line in subject.lines_of(Directive.CONTENT_SIGNAL):
         yield from _first_of(subject, line, _wrong_signals(line.value))
@@ -239,8 +231,7 @@ def _first_of(
     why="Its vocabulary does not have this key or value: it has no effect.",
     example="User-agent: *\nContent-Usage: Train-AI=n\nDisallow:\n",
     fix="User-agent: *\nContent-Usage: /a train-ai=n, search=y\nDisallow:\n",
-    source="draft-ietf-aipref-attach, draft-ietf-aipref-vocab",
-)  # fmt: skip
+    source="draft-ietf-aipref-attach, draft-ietf-aipref-vocab")  # fmt: skip
 def bad_usage(subject: CheckedFile) -> Iterator[Remark]:
     """Find Content-Usage lines that are invalid, or have unknown keys or values."""
     for line in subject.lines_of(Directive.CONTENT_USAGE):
@@ -274,8 +265,7 @@ def _wrong_usages(line: Line) -> Iterator[tuple[str, str]]:
     why="koster applies the stricter value; crawlers may apply either.",
     example="User-agent: *\nContent-Signal: ai-train=no\nContent-Signal: ai-train=yes\nDisallow:\n",
     fix="User-agent: *\nContent-Signal: ai-train=no\nDisallow:\nUser-agent: Foo\nContent-Signal: ai-train=yes\nDisallow:\n",
-    source="https://contentsignals.org/",
-)  # fmt: skip
+    source="https://contentsignals.org/")  # fmt: skip
 def contradicting(subject: CheckedFile) -> Iterator[Remark]:
     before, groups = subject.lines_by_group
     for lines in (before, *(group.others for group in groups)):
