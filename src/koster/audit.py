@@ -62,9 +62,9 @@ _MAX_PATHS = 2
 _MAX_PATH = 100
 #: A page that no rule is about: it shows what applies to most of a site.
 _USUAL_PAGE = "/some/usual/page"
-#: The number of preferences from which on no more rule sets are looked at.
+#: With more preferences than this, no more are collected.
 _MAX_PREFERENCES = 100_000
-#: Steps to find the rules with an effect, of which some are examples.
+#: Steps to find rules with an effect.
 _MAX_STEPS = 1_000_000
 
 
@@ -328,7 +328,7 @@ class _Auditor:
         return tuple(self._preferences.values())
 
     def _add_preferences(self, rules: Rules) -> None:
-        """Add those of a rule set, unless there are too many, or too many rules beside them."""
+        """Add those of a rule set, unless there are too many of them or too many rules to read."""
         if rules.group_lines in self._seen or len(self._preferences) > _MAX_PREFERENCES:
             return
         self._seen.add(rules.group_lines)

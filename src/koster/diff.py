@@ -37,9 +37,9 @@ __all__ = ["EVERYBODY", "MAX_AGENTS", "Change", "Comparison", "Setting", "compar
 
 #: Maximum number of agents to compare; legitimate files name fewer.
 MAX_AGENTS = 5_000
-#: Steps of a budget to read the setting in a line.
+#: Steps that reading the setting of a line takes.
 _STEPS_PER_LINE = 8
-#: Rules beside settings that are skipped in a step.
+#: Rules that are skipped in one step to find settings between them.
 _RULES_PER_STEP = 4
 
 
@@ -203,7 +203,7 @@ def _settings(
 def _group_settings(
     rules: Rules, of_file: Sequence[str], budget: Budget
 ) -> dict[str, tuple[str, ...]]:
-    # Reading them takes as long as there are rules beside them.
+    # Settings stand between rules, so all lines are read.
     budget.spend(count_rules(rules) // _RULES_PER_STEP)
     _, values = values_of(rules)
     budget.spend(_STEPS_PER_LINE * values.count)

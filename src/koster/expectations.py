@@ -65,20 +65,20 @@ class Result:
     line: int | None = None
 
 
-#: The maximum numbers of URLs and names of a table, and of tables, that `written` gives.
+#: Maximum numbers of URLs and names of a table, and of tables, in what `written` returns.
 _MAX_URLS = 5
 _MAX_NAMES = 500
 _MAX_TABLES = 20
-#: Steps to find these URLs.
+#: Steps to find the URLs.
 _MAX_STEPS = 1_000_000
 
 _KEYS = {"robots", "dialect", "expect", "same-as", "no-dead-rules"}
-#: A group of their own is a change that an owner wants to hear of, so `written` names them.
+#: `written` names them beside ``*``: an owner wants to know when they get a group of their own.
 _SEARCH_CRAWLERS = ("Googlebot", "bingbot")
 
 #: The maximum length of a value in a message.
 _MAX_SHOWN = 100
-#: The maximum number of questions: some seconds of work. Lists of agents and URLs multiply.
+#: Maximum number of pairs of an agent and a URL: some seconds of work.
 _MAX_QUESTIONS = 100_000
 
 _EXPECT_KEYS = {"agent", "allow", "disallow"}

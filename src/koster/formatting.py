@@ -44,16 +44,17 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _BOM = "\ufeff"
-#: Faster than the directives' own values, for many lines.
+#: For many lines, faster than the property ``value``.
 _NAME_OF = {directive.code: directive.value for directive in Directive}
 
-#: Maximum number of different rules in all sets of one dialect, see `Limit`; how many that repeat
-#: others count as one: seconds of work, and far more than in any real file.
+#: The limit of rules in all rule sets of a dialect, see `Limit`: seconds of work, and far more than
+#: in any real file.
 _MAX_RULES = 40_000
+#: So many repeated rules count as one.
 _REPEATED_PER_RULE = 5
-#: Different rules that are searched for redundant ones in no time.
+#: In so many different rules, redundant ones are found at once.
 _FEW_RULES = 200
-#: Steps to find the redundant rules, and for all proofs: seconds of work.
+#: Steps to find redundant rules, and for all proofs: seconds of work.
 _MAX_STEPS = 2_000_000
 
 
@@ -150,9 +151,9 @@ def minified(
 def _verify_beginning(readings: list[RobotsTxt], proof: _Proof) -> None:
     """Check a large file without the rules that are redundant in its first 500 KiB.
 
-    Later rules move there in their place, so most large files fail: better before the search for
-    all redundant rules, which takes long unless few are different. In few cases that search would
-    have led to a proof.
+    Without them, later rules move into the part that crawlers read, so most large files fail. It
+    is checked first because the search for all redundant rules takes long; in a few cases that
+    search would have led to a proof.
 
     Raises:
         NotTheSame: the first part is not proved to be equivalent.
@@ -296,7 +297,7 @@ class _Proof:
     def __init__(self, on_disk: bytes, readings: list[RobotsTxt]) -> None:
         self._on_disk = on_disk
         self._readings = readings
-        #: For all dialects and all attempts.
+        #: All dialects and all attempts share it.
         self._budget = Budget(_MAX_STEPS)
 
     @property
@@ -316,7 +317,7 @@ class _Proof:
             NotTheSame: it is not.
         """
         self.verify_first_part(after)
-        # What is proved without exceptions is proved with them, too.
+        # A proof for dialects without exceptions also holds for those with them.
         for robots in sorted(self._readings, key=_has_exceptions):
             new = parse(after, robots.dialect)
             if not compare(robots, new, budget=self._budget).is_empty:
@@ -354,7 +355,7 @@ def _joined(out: list[str]) -> bytes:
         NotTheSame: it would be read in another charset.
     """
     after = "".join(f"{line}\n" for line in out).encode("utf-8", "surrogateescape")
-    # Bytes from elsewhere in the file would become a byte order mark.
+    # A line that begins with the bytes of a byte order mark may now be the first one.
     if bom_charset(after):
         raise NotTheSame("the new file would be read in another charset")
     if after.startswith(codecs.BOM_UTF8):

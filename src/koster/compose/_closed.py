@@ -16,22 +16,22 @@ if TYPE_CHECKING:
     from ..decisions import Decision
     from ..robots import RobotsTxt, Rules
 
-#: Added to a pattern, they match nothing else, and make it longer than every legitimate one.
+#: Stars that are added to a pattern: it matches the same, and is longer than any other.
 _STAR_COUNT = 2_000
 
-#: Searches: for different patterns of a file, and then for different rule sets. A second.
+#: Maximum number of searches for patterns, and of searches for rule sets: a second.
 _MAX_SEARCHED = 1_000
 
-#: What every URL that a pattern matches begins with, as it is written.
+#: The beginning of a pattern that every URL it matches has, too.
 _LITERAL = re.compile(r"/[A-Za-z0-9._~/-]*")
 
 #: Steps of these searches together.
 _MAX_STEPS = 1_000_000
 
-#: The maximum rules of a search: to prepare one with more takes seconds, and it finds little.
+#: Maximum number of rules in a search: preparing more takes seconds, and finds little.
 _MAX_RULES = 100_000
 
-#: Rule sets in which a search may find too little, until no others are looked at.
+#: After so many searches without a proof, no more follow.
 _MAX_UNPROVED = 20
 
 _ROBOTS_TXT = "/robots.txt"
@@ -41,7 +41,7 @@ class Contradictions:
     """The rules of a file that make exceptions to closed or opened paths."""
 
     def __init__(self, closed: Sequence[str], opened: Sequence[str]) -> None:
-        #: With what their URLs begin with.
+        #: By the directive that contradicts them: the paths, and what their URLs begin with.
         self._paths = {
             is_allow: [(path, _literal(path)) for path in paths]
             for is_allow, paths in ((True, closed), (False, opened))
@@ -60,7 +60,6 @@ class Contradictions:
         is_allow = directive is Directive.ALLOW
         literal = _literal(pattern)
         paths = [path for path, begin in self._paths[is_allow] if _may_overlap(literal, begin)]
-        # Of most lines.
         if not paths:
             return False
         key = is_allow, pattern
@@ -98,9 +97,9 @@ class Contradictions:
 def left_open(
     robots: RobotsTxt, closed: Sequence[str], opened: Sequence[str]
 ) -> tuple[tuple[Decision, ...], bool]:
-    """Return a decision for each rule, but those for ``opened``, that allows URLs on closed paths.
+    """Return what allows URLs on closed paths, and whether all rules were checked.
 
-    And whether all rules were checked.
+    That is a decision for each such rule, but for the rules for ``opened``.
     """
     if not closed:
         return (), True
@@ -120,7 +119,6 @@ def left_open(
                 for rule, literal in zip(existing, literals, strict=True)
                 if _may_overlap(literal, begin)
             ]
-            # Otherwise, no rule allows a URL there.
             if not any(rule.allow for rule in some):
                 continue
             if len(some) > _MAX_RULES:
@@ -157,7 +155,7 @@ class _Search:
             return [path[:-1]]
         key = path, lines
         if key not in self._known:
-            # It takes precedence, so it decides all URLs on the path.
+            # With the stars it is the longest pattern, so it decides all URLs on the path.
             stars = "*" * _STAR_COUNT
             closing = path.replace("*", stars, 1) if path.endswith("$") else path + stars
             closed = [*lines, f"Disallow: {closing}"]

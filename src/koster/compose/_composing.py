@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 ALLOW = "allow"
 DISALLOW = "disallow"
 
-#: A page that no rule names.
+#: A page that no rule is about.
 _ANY_PAGE = "/7d1c-any/page"
 
 #: Patterns that match every path.
@@ -284,7 +284,7 @@ def _pop_trailing_comments(block: _Block) -> list[str]:
 
 
 def _line_text(line: Line) -> str:
-    # A byte order mark is text anywhere but at the start of a file.
+    # The line may move, and a byte order mark is one only at the start of a file.
     return (line.text.removeprefix("\ufeff") if line.number == 1 else line.text).rstrip()
 
 
@@ -301,7 +301,7 @@ def _kept_lines(
     remaining = [line for line in block.lines if not _names_moving_agent(line, moving)]
     names = [line.value for line in remaining if line.directive is Directive.USER_AGENT]
     if not names:
-        # Keep directives for the whole file.
+        # The group goes, but directives for the whole file stay.
         whole = [_line_text(line) for line in remaining if _is_file_directive(line)]
         whole += _pop_trailing_comments(block)
         return [*_separate_comments(block.comments), *(["", *whole] if whole else [])]
@@ -343,7 +343,7 @@ def _names_moving_agent(line: Line, moving: set[str]) -> bool:
     if line.directive is not Directive.USER_AGENT:
         return False
     name = _token(line.value)
-    # A name of several words also applies to the crawler called by the first word.
+    # "Foo bar" also applies to the crawler Foo.
     return not moving.isdisjoint({name, *name.split()[:1]})
 
 

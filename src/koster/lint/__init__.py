@@ -63,9 +63,9 @@ __all__ = [
 ]
 
 _TEMPLATE_CODE = "B011"
-#: The checks that compare lines, and so are wrong for a template with conditions.
+#: These compare lines with one another, so they need all lines: not for a template with conditions.
 _NEEDS_ALL_LINES = ("G001", "G002", "G003", "G004", "G009", "G010", "S", "D", "E006", "E008")
-#: What affects the whole site matters more than any other finding, the first of these most.
+#: Findings about the whole site: more important than all others, the first of these most.
 _WHOLE_SITE = ("B001", "B010", "B002", "S006", "S007", "Z001", "L009")
 #: The most important of the other findings, if their severity is the same.
 _IMPORTANT = (

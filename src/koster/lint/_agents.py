@@ -45,7 +45,7 @@ def glued_rule(subject: CheckedFile) -> Iterator[Remark]:
                 Place(line.number, at + 1, len(line.value) - found.start() - 1),
                 "Second directive on this line: crawlers read it as part of the name",
                 "Write it on a line of its own",
-                # A / would block the whole site.
+                # On a line of its own, a lone / would block the whole site.
                 proposal=(subject.edit(line, at, 1, "\n"),) if is_safe else (),
             )
 
@@ -132,7 +132,7 @@ def unusual_token(subject: CheckedFile) -> Iterator[Remark]:
 
 
 def _is_several(name: str) -> bool:
-    # As most names are: the first expression is the fastest.
+    # Most names are plain, and this expression is the fastest.
     is_one = _EXTENDED_TOKEN.fullmatch(name)
     return not is_one and bool(_LIST.fullmatch(name) or SECOND_DIRECTIVE.search(name))
 

@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from ._model import CheckedFile, Edit
 
 
-#: All in a folder. Single files and families of them may be left out on purpose.
+#: Rules for all style sheets or scripts of a folder. A rule for single files may be intended.
 _RESOURCE = re.compile(r"(?:\A|/)\*[^/]*\.(css|js)(?=[$*?]|\Z)", re.IGNORECASE)
 _FOLDER = re.compile(r"/(css|js|javascripts?|stylesheets?|assets|static)/?[*$]?\Z", re.IGNORECASE)
 _STYLES = ("css", "stylesheet", "stylesheets")
 #: Maximum number of rules about resources to check.
 _MAX_RESOURCE_RULES = 1_000
-#: Resources of pages made with WordPress, Drupal, Next.js, Nuxt, Astro, Magento, and bundlers: a
-#: part of the rules that are about them, and an example.
+#: Resources of WordPress, Drupal, Next.js, Nuxt, Astro, Magento and bundlers: what a rule that is
+#: about them contains, and a URL.
 _COMMON_RESOURCES = (
     ("/wp-includes", "/wp-includes/js/jquery/jquery.min.js"),
     ("/wp-includes", "/wp-includes/css/dist/block-library/style.min.css"),
@@ -302,7 +302,7 @@ def _resource_exceptions(rule: Rule) -> list[str]:
         return []
     folder = _FOLDER.search(rule.pattern)
     kind = folder[1].lower() if folder else ""
-    # A plain .js would also match .json.
+    # ".js" alone would also match .json.
     endings = [] if kind.startswith("j") else [f".css{query}"]
     if kind not in _STYLES:
         endings += [f".js{query}"] if query else [".js$", ".js?"]

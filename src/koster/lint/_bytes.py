@@ -47,7 +47,7 @@ _CONFUSABLES = dict(
     )
 )
 _LONE_RETURN = re.compile(rb"\r(?!\n)")
-#: Lone carriage returns that are replaced one by one; more are replaced with what is between them.
+#: Maximum number of carriage returns that have an edit each; one edit replaces more than that.
 _MAX_RETURNS = 1_000
 _COLONS = "：﹕ː∶꞉"
 _DASHES = "‐‑‒–—−﹣－"
@@ -143,8 +143,7 @@ KINDS = (html, wide, binary)
     source="https://developers.google.com/search/docs/crawling-indexing/robots/robots_txt; google/robotstxt, robots.cc")  # fmt: skip
 def bom(subject: CheckedFile) -> Iterator[Remark]:
     bom = codecs.BOM_UTF8
-    # The second of two is an invisible character, which is removed first: without the first one
-    # the line would be read.
+    # Of two marks the second is an invisible character, which B005 removes before.
     if subject.body.startswith(bom) and not subject.body.startswith(bom * 2) and subject.lines:
         line = subject.lines[0]
         yield Remark(
@@ -333,7 +332,7 @@ def lone_returns(subject: CheckedFile) -> Iterator[Remark]:
         line = subject.lines[min(number, len(subject.lines)) - 1]
         edits = tuple(Edit(at, at + 1, b"\n") for at in places)
         if next(found, None):
-            # One edit for all: there may be millions.
+            # There may be millions.
             first, end = places[0], _last_lone_return(body) + 1
             between = b"\r\n".join(
                 part.replace(b"\r", b"\n") for part in body[first : end + 1].split(b"\r\n")

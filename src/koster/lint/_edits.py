@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from ._model import Finding
 
-#: A file is checked at most so often to fix it.
+#: Maximum number of rounds: a fix may show something else to fix.
 _MAX_FIXES = 20
 
 
@@ -67,7 +67,7 @@ def _joined(first: tuple[Kept, ...], second: tuple[Kept, ...]) -> tuple[Kept, ..
     numbers = [0, 0]
     while numbers[0] < len(first) and numbers[1] < len(second):
         one, other = first[numbers[0]], second[numbers[1]]
-        # Both have a place in the file between the two changes.
+        # Where they overlap in the file after the first change and before the second.
         ends = one.after + one.size, other.before + other.size
         start, end = max(one.after, other.before), min(ends)
         if start < end:

@@ -20,17 +20,18 @@ if TYPE_CHECKING:
 
     from ..model import Line
     from ._model import CheckedFile, Edit, GroupLines
+
 #: The versions that the engine accepts.
 _ROBOT_VERSION = re.compile(r"0*([0-9]{1,9})\.([0-9]+)(?:\.[0-9]+)?")
-#: Settings that make no sense for crawlers that are blocked from the whole site.
+#: Settings without a use for crawlers that are blocked from the whole site.
 _PACE = (Directive.CRAWL_DELAY, Directive.REQUEST_RATE, Directive.VISIT_TIME)
-#: The maximum number of rules that a suggestion repeats, and of their characters.
+#: Maximum numbers of rules, and of their characters, in a suggestion.
 MAX_REPEATED = 20
 _MAX_REPEATED_TEXT = 4_000
-#: The maximum number of groups that a suggestion separates.
+#: Maximum number of groups that a suggestion separates.
 _MAX_SEPARATED = 200
 
-#: Names of groups without rules whose other groups are looked for.
+#: Maximum number of names without rules to find other groups for: it takes time for each.
 _MAX_AGENTS = 5_000
 
 
@@ -70,7 +71,6 @@ def no_rules(subject: CheckedFile) -> Iterator[Remark]:
     asked = 0
     for group in subject.groups:
         asked += 0 if group.rules else len(group.agents)
-        # Finding the groups of a name takes time for each name in the file.
         if group.rules or asked > _MAX_AGENTS:
             continue
         names = [

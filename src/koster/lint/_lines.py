@@ -22,13 +22,14 @@ if TYPE_CHECKING:
 
 _DIRECTIVES = {directive.spellings[0]: directive for directive in Directive}
 _NOT_LETTERS = re.compile(r"[^a-z]")
-#: The directives by their letters.
+#: The directives by their letters alone: ``crawldelay``.
 _LETTERS = {_NOT_LETTERS.sub("", each): str(_DIRECTIVES[each]) for each in _DIRECTIVES}
-#: The ratio of `difflib` from which on a name is probably a typo; longer names are none.
+#: From this ratio of `difflib` on, a name is probably a typo of a directive.
 _SIMILAR = 0.8
+#: Longer names are no typos.
 _MAX_TYPO = 40
-#: The directives that have about as many characters as a name, by their number; with their
-#: characters, and how many others the name may have: with more, no ratio is as high.
+#: By the size of a name: the directives of about that size, each with its characters and how many
+#: others the name may have. With more, it cannot reach the ratio, and `difflib` is slow.
 _OF_ABOUT_THE_SIZE = [
     [
         (each, frozenset(each), math.floor(size - _SIMILAR * (size + len(each)) / 2))
@@ -86,7 +87,7 @@ _FRAGMENT = re.compile(r"#[!/\w.=&-]+")
 def no_colon(subject: CheckedFile) -> Iterator[Remark]:
     """Find known directives followed by white space instead of a colon."""
     for line in subject.directive_lines:
-        # As in most lines: the colon is directly behind the directive.
+        # In most lines the colon directly follows the directive.
         if line.text.startswith(":", len(line.key)) or not line.value:
             continue
         if ":" in line.text[: subject.value_start(line)]:
@@ -340,7 +341,7 @@ def _intended_directives(subject: CheckedFile) -> dict[str, str]:
 def _intended_directive(key: str) -> str | None:
     lower = key.lower().strip(" -_*")
     if key.lower() in _DIRECTIVES:
-        return None  # of another dialect
+        return None  # a directive of another dialect
     if lower in _UNREAD or lower in _OBSOLETE or len(key) > _MAX_TYPO or not lower.isascii():
         return None
     same = _LETTERS.get(_NOT_LETTERS.sub("", lower))
@@ -349,7 +350,6 @@ def _intended_directive(key: str) -> str | None:
     characters = frozenset(lower)
     similar = [
         each
-        # difflib takes a hundred times as long.
         for each, its_characters, most in _OF_ABOUT_THE_SIZE[len(lower)]
         if len(characters - its_characters) <= most
     ]

@@ -109,7 +109,7 @@ class GroupLines:
         return [line for line in self.others if line.directive in RULES]
 
 
-#: Characters of a value in a message.
+#: Maximum characters of a value in a message.
 _MAX_SHOWN = 60
 
 #: The search engines that should find a site, by default. They render pages.
@@ -118,10 +118,10 @@ SEARCH_CRAWLERS = ("Googlebot", "bingbot")
 #: Maximum number of rule sets to analyze; legitimate files have fewer.
 _MAX_RULE_SETS = 2_000
 
-#: The steps of each budget: a second.
+#: Steps of each budget: about a second.
 _STEPS = 400_000
 
-#: No value, or a path with stars between names, without escapes and whatever else is special.
+#: Values in which the checks of patterns find nothing: none, or a plain path, perhaps with stars.
 _USUAL_PATTERN = re.compile(
     r"(?:(?:/|(?=\*))[\w.~/?&;,@!+-]*(?:\*[\w.~/&;,@!+-][\w.~/?&;,@!+-]*)*)?"
 )
@@ -155,13 +155,13 @@ class CheckedFile:
         self.template = template
         self._shared: dict[str, Any] = {}
         self._blocking: dict[int, bool] = {}
-        #: Line, column and bytes before it of the last edit of a line beyond ASCII.
+        #: See `_bytes_before`: a line, a column, and the number of bytes before it.
         self._last_edit = (0, 0, 0)
         self._extents: dict[tuple[int, ...], Classification] = {}
         self.is_cut = is_cut
         self.charset = charset
         self.budget = Budget(_STEPS)
-        #: A separate budget, so that notes do not use up the budget for errors.
+        #: For notes, so that they do not use up the budget for errors.
         self.idle_budget = Budget(_STEPS)
 
     @cached_property

@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
     from ..crawlers import Crawler
 
-#: Operators whose own name, and those of their products, no crawler has.
+#: Operators with crawlers that have other names than the company and its products.
 _BRANDS = {
     "Ahrefs", "Amazon", "Anthropic", "Apple", "ByteDance", "Cohere", "Common Crawl", "DeepSeek",
     "DuckDuckGo", "Google", "Meta", "Microsoft", "Mistral AI", "Mojeek", "OpenAI", "Perplexity",
     "Semrush", "Seznam", "xAI", "Yahoo",
 }  # fmt: skip
-#: Products with a crawler or an app that sends their name, or that belonged to somebody else.
+#: But a crawler or an app sends the names of these products, or another company had them before.
 _NOT_BRANDS = {"alexa", "instagram", "messenger", "outlook", "safari", "teams", "whatsapp"}
 
-#: Shorter names have too many similar ones.
+#: Shorter names are similar to too many others.
 _MIN_LETTERS = 6
 _OTHERS = re.compile(r"[^a-z0-9]")
 
@@ -101,7 +101,7 @@ def _letters_and_digits(name: str) -> str:
 
 @functools.cache
 def _tokens_by_fewer_letters() -> dict[str, str]:
-    """Return the tokens by their letters without one of them, which is not the first."""
+    """Return the tokens by their letters with one missing: any but the first."""
     return {
         letters[:at] + letters[at + 1 :]: token
         for letters, token in _tokens_by_letters().items()
@@ -111,7 +111,7 @@ def _tokens_by_fewer_letters() -> dict[str, str]:
 
 @functools.cache
 def _similar_parts() -> set[tuple[int, str]]:
-    """Return the parts of all words that `_shorter_or_transposed` could make a known crawler."""
+    """Return the parts of words that `_shorter_or_transposed` may turn into a known crawler."""
     return {
         (size, part)
         for letters in _tokens_by_letters()
@@ -121,9 +121,9 @@ def _similar_parts() -> set[tuple[int, str]]:
 
 
 def _parts_of(letters: str) -> tuple[tuple[int, str], tuple[int, str]]:
-    """Return the first letters of a word, after a mark, and the last ones, with its size.
+    """Return the size of a word with its first letters, marked by ``^``, and with its last ones.
 
-    One of them stays if a letter is deleted or two are transposed.
+    If a letter is deleted or two are transposed, one of the two parts stays.
     """
     size = len(letters)
     return (size, "^" + letters[:3]), (size, letters[-2:])

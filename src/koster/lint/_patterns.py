@@ -24,7 +24,7 @@ _BARE_HOST = re.compile(
     r"(?:www\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|de|fr|uk|io|info|edu|gov|ru|it|nl|es|eu)(?=/|\Z)",
     re.IGNORECASE,
 )
-#: Elsewhere it probably is a literal one, as in /cgi-bin/$STATE.
+#: Before other characters a $ is probably meant literally, as in /cgi-bin/$STATE.
 _MISPLACED_DOLLAR = re.compile(r"\$(?=[$*?&|/])")
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _REGEX = re.compile(
@@ -36,11 +36,11 @@ _FIRST_PARAMETER = re.compile(r"/?\*\?(\w+)=\*?")
 _SPACE = re.compile(r"[ \t]")
 _STARS = re.compile(r"\*\*+")
 _TRAILING_STAR = re.compile(r"\*\$?\Z")
-#: Patterns whose canonical form has the same length.
+#: Patterns that are as long in their canonical form.
 _PLAIN = re.compile(r"[A-Za-z0-9._~/?&=*-]*\$?")
 _OPPOSITE = {Directive.ALLOW: Directive.DISALLOW, Directive.DISALLOW: Directive.ALLOW}
 
-#: Patterns to remember: large files may have the same ones again and again.
+#: Number of patterns to cache: large files repeat them.
 _MAX_CACHED = 10_000
 
 #: Maximum characters of a pattern to search for a regular expression.
@@ -178,7 +178,7 @@ class _Sizes:
     def __init__(self, ranges: set[range]) -> None:
         in_order = sorted((each.start, each.stop) for each in ranges)
         self._starts = [start for start, _ in in_order]
-        #: The largest end of each range and those before it.
+        #: For each range, the largest end of it and those before it.
         self._ends = list(itertools.accumulate((end for _, end in in_order), max))
 
     def overlap(self, least: int, most: int) -> bool:
@@ -198,7 +198,7 @@ def _sizes(pattern: str) -> range:
 
 def _without_stars(pattern: str) -> str:
     """Return a pattern without the stars that make no difference to what it matches."""
-    # A literal "$" would be special without the star behind it.
+    # A literal "$" before a trailing star would become an anchor.
     if not _PLAIN.fullmatch(pattern):
         return pattern
     shorter = _STARS.sub("*", pattern)
@@ -227,7 +227,7 @@ def spaces(subject: CheckedFile) -> Iterator[Remark]:
                 Place(line.number, at, 1),
                 "Space in a path: it matches only %20",
                 "Write one path per line" if many else "Write %20 if you mean a space",
-                # A stray / would block the whole site.
+                # On a line of its own, a lone / would block the whole site.
                 proposal=() if has_home else (subject.edit_value(line, separator.join(words)),),
             )
 
@@ -242,7 +242,7 @@ def _second_directive(subject: CheckedFile, line: Line, glued: re.Match[str]) ->
         proposal = (subject.edit(line, at, 1, "\n"),)
         return Remark(place, message, "Write it on a line of its own", proposal=proposal)
     if first.strip("/*$"):
-        # The rules below would belong to this crawler.
+        # On its own line, it would take over the rules below, so there is no edit.
         return Remark(place, message, "Write it on a line of its own, with its rules below")
     start = len(line.text) - len(line.text.lstrip())
     rule = f"{second}\n{line.directive}: {first}"

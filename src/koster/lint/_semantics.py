@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from ..model import Rule
     from ..robots import Rules
     from ._model import CheckedFile
-#: Allowing everything explicitly is legitimate.
+
+#: Allow rules that say explicitly that everything is allowed.
 _EVERYTHING = re.compile(r"[/*]+\$?")
-#: Who reads a file by a dialect.
+#: Names of who uses a dialect, for messages.
 _READERS = {GOOGLE: "Google"}
 #: Maximum number of rules listed in a message.
 _MAX_LISTED = 3

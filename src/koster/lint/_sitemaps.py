@@ -31,7 +31,7 @@ _MAX_URL = 200
 #: The bytes of URLs that all rules with wildcards are compared with, for all files and crawlers
 #: together: minutes of work. With 50 such rules, 30 million URLs of usual length.
 _MAX_COMPARED = 100_000_000_000
-#: Rules without wildcards are found by an index: all together count as so many.
+#: The cost of all rules without wildcards, which are in an index, in rules with wildcards.
 _INDEXED = 16
 _PARTLY_CHECKED = "Z004"
 _WITHOUT_A_GROUP = "crawlers without a group of their own"
@@ -60,7 +60,7 @@ class _Crawlers:
         """Return the lines that block URLs, or only the one that blocks the whole site."""
         found = [(each.decision.rule, each) for each in self.urls.by_line() if each.decision.rule]
         if self.whole_site in [rule for rule, _ in found]:
-            # Without the other lines these URLs would still be blocked.
+            # It also blocks what the other lines block.
             first = found[0][1]
             return [(self.whole_site, Blocked(first.decision, self.urls.blocked, first.examples))]
         return found
