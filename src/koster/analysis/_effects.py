@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ._examples import Examples, likely_urls_of
-from ._patterns import ROBOTS_TXT_ROW, ROOT
+from ._patterns import BY_ORDER, ROBOTS_TXT_ROW, ROOT
 from ._ranking import Ranking
 from ._search import Budget, BudgetSpentError
 from ._search.urls import comparison_path, url_of, with_host_if_ambiguous
@@ -250,11 +250,13 @@ class Remaining:
     def _coverer(self, pattern: Pattern) -> Pattern:
         return self.ranking.coverer(pattern, self._examples.budget, self._gone)
 
-    def _touching(self, pattern: Pattern) -> set[Pattern]:
-        """Return the patterns that are left and may match the same paths as one."""
+    def _touching(self, pattern: Pattern) -> list[Pattern]:
+        """Return the patterns that are left and may match the same paths as one, each once."""
         gone, first_left = self._gone, self.ranking.first_left
         touching = self.ranking.index.touching(pattern.key, self._examples.budget)
-        return {first_left(each, gone) if each.order in gone else each for each in touching}
+        left = {first_left(each, gone) if each.order in gone else each for each in touching}
+        # In the same order in each run, so that a budget always ends at the same pattern.
+        return sorted(left, key=BY_ORDER)
 
     def _differs_on_likely_url(
         self, pattern: Pattern, other: Pattern, own: Sequence[Pattern]
