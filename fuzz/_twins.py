@@ -105,9 +105,11 @@ def check_compiled() -> None:
 def dialects(package: str = "koster") -> dict[str, Any]:
     """Return the named dialects, and those of the facades that can be imported, by name."""
     found = dict(importlib.import_module(package).DIALECTS)
-    names = ("robotstxt", "webcanon", "robotparser", "protego", "reppy.robots")
+    names = ("robotstxt", "robotparser", "protego", "reppy.robots")
     modules = [importlib.import_module(f"{package}.compat.{name}") for name in names]
     rerp = importlib.import_module(f"{package}.compat.robotexclusionrulesparser")
-    for dialect in (*(module._DIALECT for module in modules), *rerp._DIALECTS.values()):
+    policy = importlib.import_module(f"{package}.compat.webcanon._policy")
+    own = [*(module._DIALECT for module in modules), *rerp._DIALECTS.values(), policy.DIALECT]
+    for dialect in own:
         found[dialect.name] = dialect
     return found

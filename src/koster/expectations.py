@@ -91,7 +91,7 @@ def read(text: str) -> Expectations:
         ExpectationsError: the file is invalid.
 
     >>> read('[[expect]]\\nagent = "Googlebot"\\nallow = "/"\\n').questions
-    (Question(agent='Googlebot', url='/', allowed=True),)
+    (Expectation(agent='Googlebot', url='/', allowed=True),)
     """
     try:
         table = read_toml(text)

@@ -25,10 +25,11 @@ from koster.compat.reppy import Robots
 @cache
 def facade_dialects(package: str) -> dict[str, koster.Dialect]:
     """Return the dialects of the facades in a package by name: ``koster``, or a copy of it."""
-    names = ("robotstxt", "webcanon", "robotparser", "protego", "reppy.robots")
+    names = ("robotstxt", "robotparser", "protego", "reppy.robots")
     modules = [importlib.import_module(f"{package}.compat.{name}") for name in names]
     rerp = importlib.import_module(f"{package}.compat.robotexclusionrulesparser")
-    dialects = [module._DIALECT for module in modules]
+    policy = importlib.import_module(f"{package}.compat.webcanon._policy")
+    dialects = [*(module._DIALECT for module in modules), policy.DIALECT]
     return {dialect.name: dialect for dialect in (*dialects, *rerp._DIALECTS.values())}
 
 

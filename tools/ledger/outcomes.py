@@ -6,7 +6,7 @@ Most are tables of responses here; the others are the cases with servers in ``te
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 from urllib.parse import urlsplit
@@ -234,7 +234,12 @@ def _server_entries(name: str) -> Iterator[Entry]:
     for dialect in koster.DIALECTS.values():
         answers = list(_answers_of_servers(case, dialect))
         labels = [question.url for step in case.steps for question in step.questions]
-        yield entry(Place("outcome", name, dialect.name), [repr(case.steps)], answers, labels)
+        yield entry(
+            Place("outcome", name, dialect.name),
+            [repr([asdict(step) for step in case.steps])],
+            answers,
+            labels,
+        )
 
 
 def _answers_of_servers(case: ServerCase, dialect: koster.Dialect) -> Iterator[str]:

@@ -70,7 +70,7 @@ _PROBLEM_SCHEMA = {
 def create_app(settings: ServiceSettings | None = None) -> Service:
     """Return the service as an ASGI application, for a server such as uvicorn.
 
-    >>> app = create_app(Settings(max_questions=100))
+    >>> app = create_app(ServiceSettings(max_questions=100))
     """
     return Service(settings or ServiceSettings())
 
