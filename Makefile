@@ -22,7 +22,7 @@
 # make conformance-suite  write the archive of the conformance suite into dist
 # make generate  write anew what follows from other files: client, man page, suite, tables, ledger, docs
 # make differential  ask those libraries and koster.compat a million questions each
-# make bench  how fast, how large, and against whom
+# make bench  how fast, how large, and against whom: ten minutes
 # make constraints  write constraints.txt anew, with the newest versions: Python 3.11
 #
 # The first call sets up .venv, the next ones use it. KOSTER_PURE=1 skips compilation. pip installs the
@@ -162,7 +162,7 @@ matrix: $(VENV)/dev $(VENV)/compiled
 conformance-suite: $(VENV)/dev
 	@$(BIN)/python -m tools.suite dist
 
-bench: $(VENV)/peers $(VENV)/browser $(VENV)/compiled
+bench: $(VENV)/peers $(VENV)/compiled
 	@KOSTER_PURE=0 $(BIN)/python -m benchmarks --write docs/_details/benchmarks.md
 
 wheel: $(VENV)/dev

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import csv
 import gzip
+import json
 import os
 import sys
 import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
+#: The numbers of each run of `make bench`, a line each.
+HISTORY = ROOT / "benchmarks" / "history.jsonl"
 AGENT = "FooBot"
 URL = "https://example.com/some/path/page.html?x=1"
 
@@ -38,6 +41,13 @@ HOSTILE_SHELL = {
 MANY_STARS = ("/" + "*a" * 25 + "*b", "/" + "a" * 59)
 
 
+def last_run() -> dict[str, float]:
+    """Return the numbers of the last run."""
+    lines = HISTORY.read_text("utf-8").splitlines() if HISTORY.exists() else []
+    found: dict[str, float] = json.loads(lines[-1])["measured"] if lines else {}
+    return found
+
+
 def conformance() -> Path:
     named = os.environ.get("KOSTER_CONFORMANCE")
     path = Path(named) if named else ROOT.parent / "shared" / "conformance"
@@ -51,16 +61,15 @@ def corpus() -> dict[str, bytes]:
         return {name.removesuffix(".txt"): archive.read(name) for name in archive.namelist()}
 
 
+def bodies() -> list[bytes]:
+    return list(corpus().values())
+
+
 def questions() -> list[tuple[str, str, str]]:
     """Return site, agent and URL."""
     with gzip.open(conformance() / "verdicts.tsv.gz", "rt", encoding="utf-8", newline="\n") as file:
         rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
         return [(row["site"], row["agent"], row["url"]) for row in rows]
-
-
-def prepare_body(body: bytes, text: bool) -> str | bytes:
-    """Return a file as text or bytes, for a peer."""
-    return body.decode("utf-8", "replace") if text else body
 
 
 def plain_rules(count: int) -> bytes:

@@ -1,34 +1,51 @@
-"""Hostile files through all tools: ``python -m benchmarks.hostile [MEGABYTES] [NAME ...]``.
+"""Hostile files, and all tools over them: ``python -m benchmarks.hostile [MEGABYTES] [NAME ...]``.
 
 Each file is of one shape, repeated up to the size: lines that many searches meet, lines that are as
-long as the file, and bytes that are not text. ``NAME`` is a file or a tool, to run only these. Not
-part of `make bench`: all files of 1 MB take ten minutes, those of 16 MB hours.
+long as the file, and bytes that are not text. ``NAME`` is a file or a tool, to run only these. This
+is not part of `make bench`: all files of 1 MB take ten minutes, those of 16 MB hours. Part of it is
+`growth`: the exponent of the time by the size of a file. 1 is linear, 2 is quadratic.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
+import math
 import os
 import random
-import subprocess
+import re
 import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import count
-from typing import TypeAlias
+from functools import partial
+from itertools import product
+from statistics import median
+from subprocess import CalledProcessError
+from typing import Any, TypeAlias
 
+import koster
+from koster import audit, expectations, formatting
 from koster._cli.collecting import collects_rarely
+from koster.analysis import disagreements
+from koster.compose import Intentions, compose
+from koster.crawlers import known
+from koster.diff import compare
+from koster.lint import lint
 
-from . import growth
-from .measure import format_time, print_speed, table
+from .measure import Action, child, format_time, in_turns, loop_of_python, table
 
-MEGABYTE = 1_000_000
 #: A run is stopped after so many seconds of the clock.
 MAX_SECONDS = 240
 #: So many of the slowest runs are shown.
 _SHOWN = 40
+#: Short runs are repeated up to so many seconds: the speed of a machine changes within tenths.
+_MAX_SHORT = 0.5
+#: Bytes of the files that grow, and the tools of which it matters.
+_SIZES = (10_000, 100_000, 1_000_000)
+_GROWING_TOOLS = ("lint", "fmt", "fmt --minify", "diff", "audit", "disagree")
+#: Runs of fewer loops of Python are not compared: what does not depend on the file counts too much.
+#: Not in seconds, or a faster machine would compare fewer sizes.
+_MIN_LOOPS = 1.0
 _STAR = "User-agent: *\n"
 
 #: Makes a file by its size in bytes.
@@ -39,14 +56,11 @@ def _of_lines(line: Callable[[int], str], start: str = _STAR) -> Maker:
     """Return a function that makes a file of a size from the text of line n."""
 
     def made(size: int) -> bytes:
-        parts = [start.encode()]
-        left = size
-        for number in count():
-            parts.append(line(number).encode())
-            left -= len(parts[-1])
-            if left <= 0:
-                return b"".join(parts)[:size]
-        raise AssertionError
+        body, number = bytearray(start.encode()), 0
+        while len(body) < size:
+            body += line(number).encode()
+            number += 1
+        return bytes(body[:size])
 
     return made
 
@@ -72,10 +86,6 @@ def _of_random(choose: Callable[[random.Random], str], start: str = _STAR) -> Ma
     return made
 
 
-def _of_bytes(size: int) -> bytes:
-    return random.Random(size).randbytes(size)
-
-
 def _rule(rng: random.Random, pattern: str) -> str:
     return f"{rng.choice(('Allow', 'Disallow'))}: {pattern}\n"
 
@@ -84,6 +94,11 @@ def _starred(rng: random.Random, parts: Sequence[str], most: int) -> str:
     """Return a rule of random runs between stars, anchored or not."""
     runs = ("".join(rng.choices(parts, k=rng.randint(0, 3))) for _ in range(rng.randint(1, most)))
     return _rule(rng, f"/{'*'.join(runs)}{rng.choice(('', '$'))}")
+
+
+def _overlapping(rng: random.Random, star: str) -> str:
+    letter, many, few = rng.choice("abcdef"), rng.randrange(10**6), rng.randrange(30)
+    return _rule(rng, f"/{letter}{star}/{many}/{star}{few}")
 
 
 #: Crawlers with groups of their own.
@@ -126,6 +141,12 @@ RULES: dict[str, Maker] = {
     "rules before a group": _of_lines(lambda n: f"Disallow: /{n}\n", ""),
     "rules of query names": _of_lines(lambda n: f"Clean-param: a{n}&b /{n}\nDisallow: /{n}?\n"),
     "comments": _of_lines(lambda n: f"Disallow: /{n} # because of {n}\n# {n}\n"),
+    "overlapping": _of_parts(
+        (0.5, _of_random(lambda rng: _overlapping(rng, ""))),
+        (0.5, _of_random(lambda rng: _overlapping(rng, ""), "Disallow: /c/\n")),
+    ),
+    "overlapping and starred": _of_random(lambda rng: _overlapping(rng, "*")),
+    "the same": _of_one_line(_STAR, "Disallow: /a\n", ""),
 }
 
 GROUPS: dict[str, Maker] = {
@@ -149,6 +170,15 @@ GROUPS: dict[str, Maker] = {
         (0.5, _of_lines(lambda n: f"User-agent: b{n}\n", "")),
         (0.5, _of_lines(lambda n: f"Disallow: /*{n}\n", "")),
     ),
+    "names, rules, and a group for each name": _of_parts(
+        (0.25, _of_lines(lambda n: f"User-agent: a{n}\n", "")),
+        (0.25, _of_lines(lambda n: f"Disallow: /*{n}\n", "")),
+        (0.5, _of_lines(lambda n: f"User-agent: a{n}\nDisallow: /{n}\n", "")),
+    ),
+    "all, then others": _of_parts(
+        (0.3, _of_lines(lambda n: f"Disallow: /{n}\n")),
+        (0.7, _of_lines(lambda n: f"User-agent: a{n}\nDisallow: /a\n", "")),
+    ),
     "empty names": _of_one_line("", "User-agent:\nDisallow: /\n", ""),
     "groups without rules": _of_lines(lambda n: f"User-agent: b{n}\nNoindex: /{n}\n", ""),
     "settings": _of_lines(lambda n: f"Crawl-delay: {n}\nVisit-time: {n % 2400:04}-0400\n"),
@@ -161,6 +191,10 @@ LINES: dict[str, Maker] = {
     "sitemaps": _of_lines(lambda n: f"Sitemap: https://example.com/{n}.xml\n"),
     "sitemaps of sites": _of_lines(lambda n: f"Sitemap: https://a{n}.example/é\n"),
     "bad sitemaps": _of_lines(lambda n: f"Sitemap: /{n}.xml\nSitemap: http://[{n}\n"),
+    "rules, and as many sitemaps": _of_parts(
+        (0.3, _of_lines(lambda n: f"Disallow: *{n}.xml\n")),
+        (0.7, _of_lines(lambda n: f"Sitemap: https://shop.example/{n}.xml\n", "")),
+    ),
     "hosts": _of_lines(lambda n: f"Host: a{n}.example\n"),
     "misspelt": _of_lines(lambda n: f"Disalow{'abc'[n % 3]}: /{n}\nUser-agnet: a{n}\n"),
     "unknown": _of_lines(lambda n: f"Dis{n}allow: /\n"),
@@ -176,7 +210,7 @@ LINES: dict[str, Maker] = {
     "blanks": _of_one_line("", " \t\n"),
     "one line of blanks": _of_one_line("Disallow:", " ", "/\n"),
     "BOM": _of_one_line("", "\ufeff", ""),
-    "random": _of_bytes,
+    "random": lambda size: random.Random(size).randbytes(size),
     "comment lines": _of_one_line("", "#\n"),
     "one comment": _of_one_line("#", "# "),
     "one directive": _of_one_line("", "a", ": /\n"),
@@ -204,83 +238,135 @@ LINES: dict[str, Maker] = {
     ),
 }
 
-
-def _lines_of(family: str) -> Maker:
-    """Return a function that makes a file of `growth` by its size in bytes."""
-
-    def made(size: int) -> bytes:
-        lines = 1_000
-        return growth.FAMILIES[family](lines * size // len(growth.FAMILIES[family](lines))).encode()
-
-    return made
-
-
-FILES = {**RULES, **GROUPS, **LINES, **{name: _lines_of(name) for name in growth.FAMILIES}}
+FILES = {**RULES, **GROUPS, **LINES}
+#: What `growth` measures: the shapes by which a tool would grow faster than its file.
+GROWING = (
+    *("overlapping", "overlapping and starred", "nested beginnings", "many letters", "the same"),
+    *("names", "names like others", "names of words", "the same name", "groups without rules"),
+    *("names, and as many rules", "names, rules, and a group for each name", "all, then others"),
+    *("rules, and as many sitemaps", "unknown", "no colon", "sitemaps"),
+)
 
 
-def _compose(body: bytes) -> None:
-    from koster.compose import Intentions, compose
-
-    compose(Intentions(closed=("/a", "/1*"), opened=("/a/b",)), body)
+# Tools
 
 
-def _init(body: bytes) -> None:
-    import koster
-    from koster import expectations
-
-    expectations.written(koster.parse(body), "robots.txt")
+def _formatted(body: bytes, action: Callable[[bytes], object] = formatting.formatted) -> None:
+    with contextlib.suppress(formatting.NotTheSame):
+        action(body)
 
 
-TOOLS = {**growth.TOOLS, "compose": _compose, "test --init": _init}
+def _diff(body: bytes) -> None:
+    """Compare a file with what it is without the line in its midst."""
+    lines = body.splitlines(keepends=True)
+    changed = b"".join(lines[: len(lines) // 2] + lines[len(lines) // 2 + 1 :])
+    compare(koster.parse(body), koster.parse(changed), [each.token for each in known()])
 
 
-def run(megabytes: float, names: list[str]) -> None:
-    """Run the tools over the files, two at once, and print the slowest."""
-    print_speed("At the start")
-    files = [name for name in FILES if name in names] or list(FILES)
-    tools = [name for name in TOOLS if name in names] or list(TOOLS)
-    runs = [(file, tool) for file in files for tool in tools]
+def _disagree(body: bytes) -> None:
+    others = [each for each in koster.DIALECTS.values() if each != koster.RFC9309]
+    disagreements(koster.parse(body), others, ["*"])
+
+
+TOOLS: dict[str, Callable[[bytes], object]] = {
+    "lint": lint,
+    "fmt": _formatted,
+    "fmt --minify": lambda body: _formatted(body, formatting.minified),
+    "diff": _diff,
+    "audit": lambda body: audit.audit(koster.parse(body)),
+    "disagree": _disagree,
+    "compose": lambda body: compose(Intentions(closed=("/a", "/1*"), opened=("/a/b",)), body),
+    "test --init": lambda body: expectations.written(koster.parse(body), "robots.txt"),
+}
+
+
+def measured(file: str, tool: str, sizes: list[int], runs: int = 1) -> list[tuple[float, float]]:
+    """Return for each size the seconds of the processor, and the same in loops of Python.
+
+    The fewest seconds, but the median of the loops: the fewest are of the run beside which a loop
+    was slowest. Short runs are repeated ``runs`` times.
+    """
+    # As the commands do.
+    run = collects_rarely(TOOLS[tool])
+    found = []
+    for size in sizes:
+        body = FILES[file](size)
+        taken: list[float] = []
+        loops: list[float] = []
+        while not taken or (len(taken) < runs and sum(taken) < _MAX_SHORT):
+            before = _seconds(_loop, 3)
+            taken.append(_seconds(partial(run, body), 1))
+            loops.append(taken[-1] / (before + _seconds(_loop, 3)))
+        found.append((min(taken), median(loops)))
+    return found
+
+
+def _loop() -> None:
+    sum(number * number for number in range(20_000))
+
+
+def _seconds(action: Action, rounds: int) -> float:
+    """Return the seconds of the processor that an action takes, the least of some rounds."""
+    return min(in_turns({"": action}, rounds, clock=time.process_time)[""])
+
+
+def _measured(runs: list[tuple[str, str]], *more: Any) -> list[list[tuple[float, float]] | None]:
+    """Return what `measured` does for files and tools, two at once; None if one takes too long."""
+
+    def one(run: tuple[str, str]) -> Any:
+        try:
+            return child(measured, *run, *more, max_seconds=MAX_SECONDS)
+        except CalledProcessError as error:
+            print(*run, *error.__notes__, sep=": ", file=sys.stderr)
+            return None
+
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        seconds = pool.map(lambda each: _seconds(*each, megabytes), runs)
-        taken = sorted(zip(seconds, runs, strict=True), reverse=True)
-    rows = ([*each, format_time(took)] for took, each in taken[:_SHOWN])
-    table(["file", "tool", "time"], rows)
-    print(f"The slowest of {len(runs)} runs, of {megabytes:g} MB each.")
-    print_speed("At the end")
+        return [*pool.map(one, runs)]
 
 
-def _seconds(file: str, tool: str, megabytes: float) -> float:
-    """Return the seconds of the processor that a tool takes."""
-    command = [sys.executable, "-m", "benchmarks.hostile", "--one", file, tool, str(megabytes)]
-    try:
-        done = subprocess.run(command, capture_output=True, timeout=MAX_SECONDS, check=False)
-    except subprocess.TimeoutExpired:
-        print(f"{file}, {tool}: more than {MAX_SECONDS} s", flush=True)
-        return float("inf")
-    if done.returncode:
-        print(f"{file}, {tool}: fails\n{done.stderr.decode()}", flush=True)
-        return float("inf")
-    taken: float = json.loads(done.stdout)
-    return taken
+def main(*arguments: str) -> None:
+    """Print the slowest runs of the tools over the files."""
+    numbers = [each for each in arguments if re.fullmatch(r"\d+(\.\d+)?", each)]
+    size = int(float(numbers[0] if numbers else 1) * 1e6)
+    files = [name for name in FILES if name in arguments] or FILES
+    tools = [name for name in TOOLS if name in arguments] or TOOLS
+    runs = [*product(files, tools)]
+    seconds = [math.inf if each is None else each[0][0] for each in _measured(runs, [size])]
+    slowest = sorted(zip(seconds, runs, strict=True), reverse=True)[:_SHOWN]
+    table(["file", "tool", "time"], ([*run, format_time(taken)] for taken, run in slowest))
+    print(f"The slowest of {len(runs)} runs, of {size:,} bytes each. Infinite: it failed, or took")
+    print(f"more than {MAX_SECONDS} s. At the end, {loop_of_python()}")
 
 
-def main() -> None:
-    """Run as a command."""
-    arguments = sys.argv[1:]
-    if arguments[:1] == ["--one"]:
-        file, tool, megabytes = arguments[1:]
-        body = FILES[file](int(float(megabytes) * MEGABYTE))
-        start = time.process_time()
-        # As the commands do.
-        collects_rarely(TOOLS[tool])(body)
-        print(time.process_time() - start)
-        return
-    megabytes = 1.0
-    if arguments:
-        with contextlib.suppress(ValueError):
-            megabytes = float(arguments[0])
-    run(megabytes, arguments)
+def growth(rounds: int) -> dict[str, float]:
+    """Print the table; return the largest exponent, and the most seconds for the largest files."""
+    sizes = _SIZES if rounds > 1 else _SIZES[:2]
+    runs = [*product(GROWING, _GROWING_TOOLS)]
+    found = [each or [(math.inf, math.inf)] * len(sizes) for each in _measured(runs, sizes, 5)]
+    powers = [_exponent(sizes, [loops for _, loops in times]) for times in found]
+    cells = [
+        format_time(times[-1][0]) + ("" if power is None else f", {power:.2f}")
+        for times, power in zip(found, powers, strict=True)
+    ]
+    width = len(_GROWING_TOOLS)
+    print("## The tools by the size of a file that is made to be hard\n")
+    print(f"Processor time for {sizes[-1]:,} bytes, and the exponent of its growth from")
+    print(f"{sizes[0]:,}, beside a loop of Python: the speed of the machine changes.\n")
+    rows = ([file, *cells[at * width :][:width]] for at, file in enumerate(GROWING))
+    table(["file", *_GROWING_TOOLS], rows)
+    slowest = max(times[-1][0] for times in found)
+    largest = max(power for power in powers if power is not None)
+    return {"exponent": largest, **({"hard": slowest} if sizes == _SIZES else {})}
+
+
+def _exponent(sizes: Sequence[int], loops: list[float]) -> float | None:
+    """Return the exponent of the growth from the smallest size that counts to the largest."""
+    found = [each for each in zip(sizes, loops, strict=True) if each[1] >= _MIN_LOOPS]
+    if len(found) < 2:
+        return None
+    (small, before), (large, after) = found[0], found[-1]
+    return math.log(after / before) / math.log(large / small) if after < math.inf else math.inf
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

@@ -13,18 +13,19 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import koster
 
 from . import data
+from .measure import Action, asked
 
 NAME = "Google"
 
 
 @contextlib.contextmanager
-def parser(bodies: list[bytes]) -> Iterator[dict[str, Callable[[], object]]]:
+def parser(bodies: list[bytes]) -> Iterator[dict[str, Action]]:
     """Yield the action that decides about all files, under its name; nothing without a program."""
     program = os.environ.get("KOSTER_GOOGLE_PARSER")
     if not program:
@@ -39,36 +40,20 @@ def parser(bodies: list[bytes]) -> Iterator[dict[str, Callable[[], object]]]:
             _on_one_core(),
             subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process,
         ):
-            _check(_ask(process), bodies)
-            yield {NAME: lambda: _ask(process)}
-            assert process.stdin is not None
-            process.stdin.close()
+            parsed = (koster.parse(body, koster.GOOGLE) for body in bodies)
+            allowed = sum(each.allowed(data.URL, data.AGENT) for each in parsed)
+            if (answer := asked(process)) != allowed:
+                sys.exit(f"KOSTER_GOOGLE_PARSER decides otherwise: {answer}, not {allowed}")
+            yield {NAME: lambda: asked(process)}
+            process.communicate()
 
 
 @contextlib.contextmanager
 def _on_one_core() -> Iterator[None]:
     """Keep this process and its new ones on one core: another may be twice as fast at a time."""
-    if not hasattr(os, "sched_setaffinity"):
-        yield
-        return
     cores = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(cores)})
     try:
         yield
     finally:
         os.sched_setaffinity(0, cores)
-
-
-def _ask(process: subprocess.Popen[str]) -> str:
-    assert process.stdin is not None
-    assert process.stdout is not None
-    print(file=process.stdin, flush=True)
-    return process.stdout.readline()
-
-
-def _check(answer: str, bodies: list[bytes]) -> None:
-    """A program that decides otherwise than koster does other work."""
-    parsed = (koster.parse(body, koster.GOOGLE) for body in bodies)
-    allowed = sum(each.allowed(data.URL, data.AGENT) for each in parsed)
-    if answer != f"{allowed}\n":
-        sys.exit(f"KOSTER_GOOGLE_PARSER: the answer is {answer!r}, not {allowed}")

@@ -1,194 +1,168 @@
-"""The site owner's tools over all files, and over large ones, compared with susbot."""
+"""The site owner's tools: over all files, beside susbot; the URLs of sitemaps; access logs."""
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import gzip
 import random
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from statistics import median
 
-import koster
 from koster import formatting
 from koster._cli.collecting import collects_rarely
-from koster.analysis import classify, dead_rules, difference, redundant_rules
 from koster.lint import lint
+from koster.logs._ranges import bundled_data
 
-from . import data
-from .measure import format_time, table
+from . import data, peers
+from .measure import Cost, child, cost, format_time, in_turns, table
 
 #: So many of the slowest files are measured again in turns, so many times: other processes
 #: interrupt, and the speed of virtual machines changes within seconds.
 _SLOWEST = 3
-_AGAIN = 15
+_AGAIN = 5
 #: susbot reads one in this many of the files.
 _PART = 40
 _SUSBOT = f"susbot: its findings, one in {_PART} files"
+#: Sitemaps, and URLs of each.
+_SITEMAPS = 20
+_URLS = 50_000
+#: Lines of a log.
+_LINES = 1_000_000
 
 
-def run() -> dict[str, float]:
-    """Print the tables; return the times of the slowest files in milliseconds."""
-    slowest = over_all_files()
-    large()
-    sitemaps()
-    return slowest
-
-
-def over_all_files() -> dict[str, float]:
-    bodies = list(data.corpus().values())
+def tools(_: int) -> dict[str, float]:
+    """Run the tools over all files; return the milliseconds of the slowest."""
     # Otherwise what other benchmarks have in memory is looked through for garbage again and again.
     gc.collect()
     gc.freeze()
+    # As the commands do.
     actions: dict[str, Callable[[bytes], object]] = {
-        # As the commands do.
         "`koster lint`": collects_rarely(lint),
-        "`koster fmt`, proved": collects_rarely(formatting.formatted),
-        "`koster fmt --minify`, proved": collects_rarely(formatting.minified),
+        "`koster fmt`, proved": collects_rarely(_unless_refused(formatting.formatted)),
+        "`koster fmt --minify`, proved": collects_rarely(_unless_refused(formatting.minified)),
     }
-    try:
+    if peers.SUSBOT.is_here:
         from susbot import Analysis
 
         # It computes its findings on access, and takes minutes for all files.
-        actions[_SUSBOT] = lambda body: Analysis(_text(body)).issues
-    except (ImportError, AttributeError):
-        print("susbot is not measured")
-    print(f"### The tools over {len(bodies):,} files\n")
+        actions[_SUSBOT] = lambda body: Analysis(body.decode("utf-8", "replace")).issues
+    bodies = data.bodies()
+    print(f"## The tools over {len(bodies):,} files\n")
     rows = []
-    found = {}
-    for label, action in actions.items():
-        some = bodies[:: _PART if label == _SUSBOT else 1]
-        times, refused = zip(*(_timed(action, body) for body in some), strict=True)
-        by_time = sorted(zip(times, some, strict=True), reverse=True)
-        slowest = [body for _, body in by_time[:_SLOWEST]]
-        rounds = [[_timed(action, body)[0] for body in slowest] for _ in range(_AGAIN)]
-        slow = max(map(median, zip(*rounds, strict=True)))
-        name = f"{label}; {sum(refused)} files refused" if any(refused) else label
-        rows.append((name, format_time(median(times)), format_time(slow), format_time(sum(times))))
-        found[label] = slow / 1e-3
+    found: dict[str, float] = {}
+    for name, action in actions.items():
+        some = {str(at): partial(action, body) for at, body in enumerate(bodies)}
+        if name == _SUSBOT:
+            some = {at: some[at] for at in [*some][::_PART]}
+        times = {at: taken[0] for at, taken in in_turns(some, 1, clock=time.process_time).items()}
+        slowest = {at: some[at] for at in sorted(some, key=times.__getitem__)[-_SLOWEST:]}
+        again = in_turns(slowest, _AGAIN, clock=time.process_time)
+        found[name] = max(map(median, again.values()))
+        three = (median(times.values()), found[name], sum(times.values()))
+        rows.append([name, *map(format_time, three)])
     table(["", "median", "slowest file", "all"], rows)
-    print("Processor time. The slowest file: the median of fifteen runs.\n")
-    return {"lint": found["`koster lint`"], "minify": found["`koster fmt --minify`, proved"]}
+    print(f"Processor time. The slowest file: the median of {_AGAIN} runs.\n")
+    slow, _, minify, *susbot = found.values()
+    of_susbot = {"lint susbot": slow / susbot[0]} if susbot else {}
+    return {"lint": slow / 1e-3, "minify": minify / 1e-3, **of_susbot}
 
 
-def _timed(action: Callable[[bytes], object], body: bytes) -> tuple[float, bool]:
-    """Return the seconds of the processor that an action takes, and whether it refuses the file."""
-    began = time.process_time()
-    refused = False
-    try:
-        action(body)
-    except formatting.NotTheSame:
-        refused = True
-    return time.process_time() - began, refused
+def _unless_refused(action: Callable[[bytes], object]) -> Callable[[bytes], None]:
+    def run(body: bytes) -> None:
+        with contextlib.suppress(formatting.NotTheSame):
+            action(body)
+
+    return run
 
 
-def _text(body: bytes) -> str:
-    return body.decode("utf-8", "replace")
-
-
-def plain(count: int, seed: int) -> koster.Rules:
-    """Return ``count`` plain rules, some of which overlap."""
-    rng = random.Random(seed)
-    lines = [
-        f"{rng.choice(['Disallow', 'Disallow', 'Allow'])}: "
-        f"/{rng.choice('abcdef')}/{rng.randrange(10**6)}/{rng.randrange(30)}"
-        for _ in range(count)
-    ]
-    return koster.parse("User-agent: *\n" + "\n".join(lines)).rules_for("x")
-
-
-def large() -> None:
-    one, other = plain(30_000, 1), plain(30_000, 2)
-    stars = koster.parse(
-        "User-agent: *\nDisallow: /" + "*a" * 1000 + "\nAllow: /" + "*ab" * 500
-    ).rules_for("x")
-    questions: dict[str, Callable[[], object]] = {
-        "30,000 plain rules: how much is closed": lambda: classify(one),
-        "30,000 plain rules: which are dead": lambda: dead_rules(one),
-        "30,000 plain rules: which are redundant": lambda: redundant_rules(one),
-        "30,000 against 30,000 others: every difference": lambda: difference(one, other),
-        "a pattern of 1,000 stars: which are dead": lambda: dead_rules(stars),
-    }
-    print("### Questions about large files\n")
-    rows = []
-    for name, question in questions.items():
-        began = time.perf_counter()
-        answer = question()
-        took = time.perf_counter() - began
-        proved = "proved" if getattr(answer, "is_proved", True) else "not proved"
-        rows.append((name, format_time(took), proved))
-    table(["", "time", ""], rows)
-    print()
-
-
-#: Sitemaps, and URLs of each.
-_SITEMAPS = 20
-_URLS_OF_SITEMAP = 50_000
-
-#: Runs the command with its arguments, and writes its peak memory in KiB to a file.
-_MEASURED = """
-import sys
-from koster._cli import main
-path, *sys.argv[1:] = sys.argv[1:]
-try:
-    main()
-finally:
-    with open("/proc/self/status") as status, open(path, "w") as file:
-        file.write(next(line.split()[1] for line in status if line.startswith("VmHWM")))
-"""
-
-
-def sitemaps() -> None:
+def sitemaps(_: int) -> dict[str, float]:
     """Check the URLs of compressed sitemaps in an index: a million, and a fifth of them as CSV."""
     robots = str(data.ROOT / "examples" / "robots.txt")
+    check = ["check", "--robots", robots]
     commands = {
-        "`koster check`": (_SITEMAPS, ["check", "--robots", robots]),
-        "`koster check --format csv`": (
-            _SITEMAPS // 5,
-            ["check", "--robots", robots, "--format", "csv"],
-        ),
+        "`koster check`": (_SITEMAPS, check),
+        "`koster check --format csv`": (_SITEMAPS // 5, [*check, "--format", "csv"]),
         "`koster lint`": (_SITEMAPS, ["lint", robots]),
     }
-    print("### URLs of sitemaps\n")
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        write_sitemaps(Path(folder))
-        peak = Path(folder) / "peak"
+        _write_sitemaps(Path(folder))
         for name, (count, arguments) in commands.items():
-            index = write_index(Path(folder), count)
-            command = [sys.executable, "-c", _MEASURED, str(peak), *arguments, "--sitemap", index]
-            began = time.perf_counter()
-            subprocess.run(
-                command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False
-            )
-            took = time.perf_counter() - began
-            urls = count * _URLS_OF_SITEMAP
-            memory = f"{int(peak.read_text()) >> 10} MiB"
-            rows.append((name, f"{urls:,}", format_time(took), format_time(took / urls), memory))
+            index = _write_index(Path(folder), count)
+            command = [sys.executable, "-m", "koster", *arguments, "--sitemap", index]
+            taken, urls = Cost(*child(cost, command)), count * _URLS
+            times = map(format_time, (taken.seconds, taken.seconds / urls))
+            rows.append([name, f"{urls:,}", *times, f"{taken.megabytes:.0f} MB"])
+    print("## URLs of sitemaps\n")
     table(["", "URLs", "time", "for each", "peak memory"], rows)
+    return {}
 
 
-def write_sitemaps(folder: Path) -> None:
-    """Write the sitemaps."""
+def _write_sitemaps(folder: Path) -> None:
     sections = ("chairs", "search?q=", "tables", "cart", "press", "account", "beds", "lamps")
     entry = (
         "<url>\n<loc>https://shop.example/{}/{}-{}-some-words-of-a-title</loc>\n"
         "<lastmod>2026-11-01</lastmod>\n<priority>0.5</priority>\n</url>\n"
     )
     for number in range(_SITEMAPS):
-        pages = range(_URLS_OF_SITEMAP)
-        entries = (entry.format(sections[page % 8], number, page) for page in pages)
-        content = f"<urlset>{''.join(entries)}</urlset>"
-        (folder / f"{number}.xml.gz").write_bytes(gzip.compress(content.encode(), 6))
+        urls = "".join(entry.format(sections[page % 8], number, page) for page in range(_URLS))
+        content = f"<urlset>{urls}</urlset>".encode()
+        (folder / f"{number}.xml.gz").write_bytes(gzip.compress(content, 1))
 
 
-def write_index(folder: Path, count: int) -> str:
+def _write_index(folder: Path, count: int) -> str:
     """Write an index of the first sitemaps; return its path."""
-    index = folder / "index.xml"
-    names = (f"<sitemap><loc>https://shop.example/{n}.xml.gz</loc></sitemap>" for n in range(count))
-    index.write_text(f"<sitemapindex>{''.join(names)}</sitemapindex>")
-    return str(index)
+    place = "<sitemap><loc>https://shop.example/{}.xml.gz</loc></sitemap>"
+    content = "".join(map(place.format, range(count)))
+    (folder / "index.xml").write_text(f"<sitemapindex>{content}</sitemapindex>")
+    return str(folder / "index.xml")
+
+
+def logs(rounds: int) -> dict[str, float]:
+    """Read a log of people, and of crawlers from their published addresses."""
+    lines = _LINES if rounds > 1 else _LINES // 10
+    command = [sys.executable, "-m", "koster", "logs", "access.log", "--robots", "robots.txt"]
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "robots.txt").write_bytes((data.ROOT / "examples" / "robots.txt").read_bytes())
+        for count, jobs in ((lines, "1"), (lines, "2"), (lines // 10, "2")):
+            with Path(folder, "access.log").open("w") as file:
+                file.writelines(_log(count))
+            taken = Cost(*child(cost, [*command, "--jobs", jobs], folder))
+            rate = f"{count / taken.seconds:,.0f}"
+            rows.append([f"{count:,}", jobs, rate, f"{taken.megabytes:,.0f} MB"])
+    print("## Access logs\n")
+    table(["lines", "cores", "lines a second", "peak memory of a process"], rows)
+    return {}
+
+
+def _log(lines: int) -> Iterator[str]:
+    """Yield lines in the Combined format."""
+    source = random.Random(20261123)
+    bundled = bundled_data()
+    prefixes = [
+        (name, bundled["sources"][found["source"]].get("ipv4", ["203.0.113.0/24"])[:100])
+        for name, found in bundled["crawlers"].items()
+        if found.get("source") in bundled["sources"]
+    ]
+    for number in range(lines):
+        stamp = time.strftime("%d/%b/%Y:%H:%M:%S +0000", time.gmtime(1_767_225_600 + number // 10))
+        page = source.randrange(200_000)
+        path = f"/product/{page}/a-name-of-a-product-in-words"
+        address = f"{page % 223 + 1}.{page % 251}.{page // 1000}.{source.randrange(256)}"
+        agent = (
+            f"Mozilla/5.0 (Windows NT 10.0; Win64; x64) Chrome/{100 + page % 400 / 10} Safari/537"
+        )
+        # More than most sites have.
+        if number % 3 == 0:
+            name, networks = source.choice(prefixes)
+            address = source.choice(networks).partition("/")[0]
+            agent = f"Mozilla/5.0 (compatible; {name}/1.2; +https://{name}.example/bot)"
+            path = "/robots.txt" if page < 100 else path
+        yield f'{address} - - [{stamp}] "GET {path} HTTP/1.1" 200 {page} "-" "{agent}"\n'

@@ -1,144 +1,166 @@
-"""The parsers that are measured, and how each is called: koster and others with a Python API.
+"""The parsers that are measured: koster, others with a Python API, and what replaces them.
 
-A peer has three functions: ``once`` parses a file and decides about one URL, ``parse`` returns the
-parsed file, and ``prepare`` turns that into a function that decides about URLs. What a peer does
-not support is None. Each gets files as bytes or text, as it needs them.
+A parser opens a file, given as it wants it, and returns a function that decides by URL and agent.
+`FACADES` open files with a module of `koster.compat` in place of the original's.
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.metadata
-from collections.abc import Callable
+import os
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any
 
-Decide = Callable[[str, str], Any]
+import koster
+
+Ask = Callable[[str, str], object]
+Open = Callable[[Any], Ask]
+SITE = "https://example.com/robots.txt"
+
+
+def _text(body: bytes) -> str:
+    return body.decode("utf-8", "replace")
+
+
+def _lines(body: bytes) -> list[str]:
+    return _text(body).splitlines()
 
 
 @dataclass(frozen=True)
-class Peer:
-    """A parser. ``text``: it takes str, otherwise bytes."""
+class Parser:
+    """A parser.
+
+    ``by`` gets the module and a file as ``takes`` makes it from bytes; what it returns takes the
+    agent first if it is ``agent_first``. ``is_reusable``: so are opened files. It is given one in
+    ``part`` files where it would take minutes for all.
+    """
 
     name: str
-    package: str
     module: str
-    text: bool
-    once: Callable[[Any, str, str], Any]
-    parse: Callable[[Any], Any] | None
-    prepare: Callable[[Any, str], Callable[[str], Any]]
+    package: str
+    by: Callable[[Any, Any], Ask]
+    takes: Callable[[bytes], Any] = bytes
+    agent_first: bool = False
+    is_reusable: bool = True
+    part: int = 1
 
     @property
     def version(self) -> str:
-        if self.package == "":
-            return ""
-        return importlib.metadata.version(self.package)
+        return importlib.metadata.version(self.package) if self.package else ""
+
+    @property
+    def is_here(self) -> bool:
+        with contextlib.suppress(ImportError):
+            return bool(self.module and importlib.import_module(self.module))
+        return False
+
+    def opener(self, module: str = "") -> Open:
+        """Return what opens a file, by another module if one is named."""
+        opened = partial(self.by, importlib.import_module(module or self.module))
+        return (lambda file: _url_first(opened(file))) if self.agent_first else opened
+
+    def native(self) -> Open:
+        """Return what opens the same file by koster itself."""
+        opened = _decide if self is WEBCANON else _allowed
+        # Its call goes through a function, as that of the parser does.
+        return (lambda file: _as_it_is(opened(file))) if self.agent_first else opened
 
 
-def _koster() -> Peer:
-    import koster
-
-    parse = koster.parse
-
-    def once(body: bytes, agent: str, url: str) -> bool:
-        return parse(body).allowed(url, agent)
-
-    def prepare(robots: koster.RobotsTxt, agent: str) -> Callable[[str], bool]:
-        return robots.rules_for(agent).allowed
-
-    return Peer("koster", "koster", "koster", False, once, parse, prepare)
+def _url_first(ask: Ask) -> Ask:
+    return lambda url, agent: ask(agent, url)
 
 
-def _protego() -> Peer:
-    from protego import Protego
-
-    parse = Protego.parse
-
-    def once(body: str, agent: str, url: str) -> bool:
-        return parse(body).can_fetch(url, agent)
-
-    def prepare(parser: Any, agent: str) -> Callable[[str], bool]:
-        can_fetch = parser.can_fetch
-        return lambda url: can_fetch(url, agent)
-
-    return Peer("Protego", "protego", "protego", True, once, parse, prepare)
+def _as_it_is(ask: Ask) -> Ask:
+    return lambda url, agent: ask(url, agent)  # noqa: PLW0108 - the call is the point
 
 
-def _robotparser() -> Peer:
-    from urllib.robotparser import RobotFileParser
-
-    def parse(body: str) -> RobotFileParser:
-        parser = RobotFileParser()
-        parser.parse(body.splitlines())
-        return parser
-
-    def once(body: str, agent: str, url: str) -> bool:
-        return parse(body).can_fetch(agent, url)
-
-    def prepare(parser: Any, agent: str) -> Callable[[str], bool]:
-        can_fetch = parser.can_fetch
-        return lambda url: can_fetch(agent, url)
-
-    return Peer("urllib.robotparser", "", "urllib.robotparser", True, once, parse, prepare)
+def _allowed(file: Any) -> Ask:
+    return koster.parse("\n".join(file) if isinstance(file, list) else file).allowed
 
 
-def _rerp() -> Peer:
-    from robotexclusionrulesparser import RobotExclusionRulesParser
-
-    def parse(body: bytes) -> RobotExclusionRulesParser:
-        parser = RobotExclusionRulesParser()
-        parser.parse(body)
-        return parser
-
-    def once(body: bytes, agent: str, url: str) -> bool:
-        return parse(body).is_allowed(agent, url)
-
-    def prepare(parser: Any, agent: str) -> Callable[[str], bool]:
-        is_allowed = parser.is_allowed
-        return lambda url: is_allowed(agent, url)
-
-    name = "robotexclusionrulesparser"
-    return Peer(name, name, name, False, once, parse, prepare)
+def _decide(file: Any) -> Ask:
+    return koster.parse(file).decide
 
 
-def _jwm() -> Peer:
-    from jwm.robotstxt.googlebot import RobotsMatcher
-
-    ask = RobotsMatcher().OneAgentAllowedByRobots
-
-    def once(body: bytes, agent: str, url: str) -> bool:
-        return ask(body, agent, url)
-
-    def prepare(body: bytes, agent: str) -> Callable[[str], bool]:
-        return lambda url: ask(body, agent, url)
-
-    return Peer(
-        "jwm.robotstxt", "jwm.robotstxt", "jwm.robotstxt.googlebot", False, once, None, prepare
-    )
+def _parsed(parser: Any, file: Any) -> Any:
+    parser.parse(file)
+    return parser
 
 
-def _susbot() -> Peer:
-    from susbot import Analysis
-
-    def once(body: str, agent: str, url: str) -> bool:
-        return Analysis(body).allowed(agent, url)
-
-    def prepare(analysis: Any, agent: str) -> Callable[[str], bool]:
-        allowed = analysis.allowed
-        return lambda url: allowed(agent, url)
-
-    return Peer("susbot", "susbot", "susbot", True, once, Analysis, prepare)
+@cache
+def _matcher(module: Any) -> Any:
+    """Return a parser that keeps nothing of a file."""
+    return module.RobotsMatcher()
 
 
-MAKERS = {
-    "koster": _koster,
-    "Protego": _protego,
-    "urllib.robotparser": _robotparser,
-    "robotexclusionrulesparser": _rerp,
-    "jwm.robotstxt": _jwm,
-    "susbot": _susbot,
+def _webcanon(module: Any, text: str) -> Ask:
+    policy, evaluate = module.parse_robots(text), module.evaluate_robots
+    return lambda url, agent: evaluate(policy, url, agent)
+
+
+# fmt: off
+KOSTER = Parser("koster", "koster", "koster", lambda module, body: module.parse(body).allowed)
+PROTEGO = Parser(
+    "Protego", "protego", "protego", lambda module, text: module.Protego.parse(text).can_fetch,
+    _text)
+ROBOTPARSER = Parser(
+    "urllib.robotparser", "urllib.robotparser", "",
+    lambda module, lines: _parsed(module.RobotFileParser(), lines).can_fetch, _lines, True)
+RERP = Parser(
+    "robotexclusionrulesparser", "robotexclusionrulesparser", "robotexclusionrulesparser",
+    lambda module, body: _parsed(module.RobotExclusionRulesParser(), body).is_allowed, bytes, True)
+JWM = Parser(
+    "jwm.robotstxt", "jwm.robotstxt.googlebot", "jwm.robotstxt",
+    lambda module, body: partial(_matcher(module).OneAgentAllowedByRobots, body),
+    bytes, True, False)
+REPPY = Parser(
+    "reppy", "reppy.robots", "reppy", lambda module, body: module.Robots.parse(SITE, body).allowed)
+SUSBOT = Parser(
+    "susbot", "susbot", "susbot", lambda module, text: module.Analysis(text).allowed,
+    _text, True, False, 20)
+WEBCANON = Parser("webcanon", "webcanon.robots", "webcanon", _webcanon, _text, False, False)
+ROBOTSTXT = Parser(
+    "robotstxt", "", "",
+    lambda module, text: lambda url, agent: module.Parser(agent, text).allowed(url),
+    _text, False, False)
+SCRAPY = Parser(
+    "Scrapy", "", "",
+    lambda module, body: module.KosterRobotParser.from_crawler(None, body).allowed,
+    bytes, False, False)
+# fmt: on
+
+PEERS = {each.name: each for each in (KOSTER, PROTEGO, ROBOTPARSER, RERP, JWM, REPPY, SUSBOT)}
+#: Modules of `koster.compat`, and what they replace.
+FACADES = {
+    "robotexclusionrulesparser": RERP,
+    "protego": PROTEGO,
+    "robotparser": ROBOTPARSER,
+    "webcanon": WEBCANON,
+    "reppy.robots": REPPY,
+    "robotstxt": ROBOTSTXT,
+    "scrapy": SCRAPY,
 }
 
 
-def peer(name: str) -> Peer:
-    return MAKERS[name]()
+def here() -> list[Parser]:
+    """Return the parsers that are installed."""
+    return [each for each in PEERS.values() if each.is_here]
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Discard what is written to standard error: reppy does so, in C++."""
+    sys.stderr.flush()
+    saved, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        os.dup2(saved, 2)
+        os.close(saved)
+        os.close(nowhere)

@@ -160,10 +160,3 @@ def test_docs_name_every_route_code_metric_and_option(api: httpx2.Client) -> Non
             name = line.split()[2]
             if name.startswith(("http_", "koster_")):
                 assert f"`{name}`" in docs, name
-
-
-def test_empty_service_of_the_benchmark_answers_like_the_service() -> None:
-    from benchmarks import empty_service
-
-    route = empty_service.app.routes[-1]
-    assert getattr(route, "path", None) == "/v1/decide"

@@ -1,6 +1,6 @@
 """The log: a line of JSON per entry, on standard error.
 
-`logging` with a formatter takes a fifth of the time of a request (see `benchmarks.service`), so the
+`logging` with a formatter takes a fifth of the time of a request, so the
 service bypasses it unless the application configures logging itself.
 """
 

@@ -1,4 +1,4 @@
-"""What real files get wrong: ``python -m benchmarks.findings > docs/about/real-sites.md``."""
+"""What real files get wrong: ``python -m tools.real_sites > docs/about/real-sites.md``."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from itertools import chain
 from statistics import median
 
 import koster
+from benchmarks import data
 from koster.lint import CHECKS, Finding, lint
-
-from . import data
 
 #: The codes with an example on the page: those that site owners want to know.
 SHOWN = (
