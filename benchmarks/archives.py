@@ -36,8 +36,6 @@ AGENTS = (
     *("ChatGPT-User", "anthropic-ai", "Claude-Web", "cohere-ai", "Diffbot", "FacebookBot"),
     *("AhrefsBot", "SemrushBot"),
 )
-#: URLs for each file.
-_URLS = (20, 100)
 #: Protego takes many minutes for larger files.
 _SMALL = 2_000
 
@@ -46,7 +44,7 @@ def classify(rounds: int) -> dict[str, float]:
     """Measure the kernel and the engines that call it, beside a loop over Protego."""
     bodies, agents = data.bodies(), list(AGENTS)
     small = [body for body in bodies if len(body) <= _SMALL]
-    texts = [(body.decode("utf-8", "replace"), _patterns(body)) for body in small]
+    texts = [body.decode("utf-8", "replace") for body in small]
     column, few = pa.array(bodies, pa.large_binary()), pa.array(small, pa.large_binary())
     frame = pl.DataFrame({"body": pl.Series(pl.from_arrow(column))})
     body: Any = pl.col("body")
@@ -82,15 +80,12 @@ def classify(rounds: int) -> dict[str, float]:
     return {"classify Protego": faster}
 
 
-def _patterns(body: bytes) -> list[str]:
-    return [rule.pattern for group in koster.parse(body).groups for rule in group.rules]
-
-
-def _count_blocked(texts: list[tuple[str, list[str]]]) -> int:
+def _count_blocked(texts: list[str]) -> int:
     """Count with Protego how many agents are blocked: check / and the path of every rule."""
     blocked = 0
-    for text, paths in texts:
+    for text in texts:
         parsed = Protego.parse(text)
+        paths = [rule.pattern for group in koster.parse(text).groups for rule in group.rules]
         for agent in AGENTS:
             blocked += {parsed.can_fetch(path, agent) for path in ("/", *paths)} == {False}
     return blocked
@@ -101,7 +96,7 @@ def decide(rounds: int) -> dict[str, float]:
     bodies = data.bodies()
     urls = [url for _, _, url in data.questions()]
     rows: dict[str, list[str]] = {}
-    for each in _URLS:
+    for each in (20, 100):
         count = len(bodies) * each
         pages = pa.array([urls[number * 7919 % len(urls)] for number in range(count)])
         indices = pa.array([number // each for number in range(count)], pa.int32())
@@ -118,7 +113,7 @@ def decide(rounds: int) -> dict[str, float]:
         for name, times in in_turns(actions, min(rounds, 3), before=1).items():
             rows.setdefault(name, [name]).append(f"{count / median(times) / 1e6:.2f}")
     print("## The kernel: million decisions a second, on one core\n")
-    table(["files", *(f"{each} URLs a file" for each in _URLS)], rows.values())
+    table(["files", "20 URLs a file", "100 URLs a file"], rows.values())
     return {}
 
 

@@ -54,10 +54,10 @@ def parse(rounds: int) -> dict[str, float]:
 
 
 def _parsing(parser: Parser, bodies: list[bytes]) -> Action:
-    return partial(_open_and_ask, parser.opener(), [parser.takes(body) for body in bodies])
+    return partial(open_and_ask, parser.opener(), [parser.takes(body) for body in bodies])
 
 
-def _open_and_ask(opener: Open, files: list[Any]) -> None:
+def open_and_ask(opener: Open, files: list[Any]) -> None:
     agent, url = data.AGENT, data.URL
     for file in files:
         opener(file)(url, agent)
@@ -93,12 +93,12 @@ def prepared(rounds: int) -> dict[str, float]:
     own = [(rules[site, agent].allowed, url) for site, agent, url in questions]
     # koster prepares rules with the fourth lookup.
     for _ in range(4):
-        _ask_rules(own)
-    actions: dict[str, tuple[Callable[..., None], list[Any]]] = {"koster": (_ask_rules, own)}
+        ask_rules(own)
+    actions: dict[str, tuple[Callable[..., None], list[Any]]] = {"koster": (ask_rules, own)}
     for each in peers.here():
         if each.is_reusable:
             name = "koster, by RobotsTxt.allowed" if each is KOSTER else each.name
-            actions[name] = (_ask_files, _questions_of(each, each.opener()))
+            actions[name] = (ask_files, _questions_of(each, each.opener()))
     ways = {f"{_IN_A_ROW} times in a row": (_ASKED, _IN_A_ROW, 0), "one after the other": (1, 1, 2)}
     cells: dict[str, list[str]] = {name: [name] for name in actions}
     found = []
@@ -123,13 +123,21 @@ def _questions_of(parser: Parser, opener: Open) -> list[tuple[Ask, str, str]]:
     return [(opened[site], url, agent) for site, agent, url in data.questions()]
 
 
-def _ask_rules(pairs: list[tuple[Callable[[str], object], str]], often: int = 1) -> None:
+def ask_rules(pairs: list[tuple[Callable[[str], object], str]], often: int = 1) -> None:
+    if often == 1:
+        for ask, url in pairs:
+            ask(url)
+        return
     for ask, url in pairs:
         for _ in range(often):
             ask(url)
 
 
-def _ask_files(questions: list[tuple[Ask, str, str]], often: int = 1) -> None:
+def ask_files(questions: list[tuple[Ask, str, str]], often: int = 1) -> None:
+    if often == 1:
+        for ask, url, agent in questions:
+            ask(url, agent)
+        return
     for ask, url, agent in questions:
         for _ in range(often):
             ask(url, agent)
@@ -144,11 +152,11 @@ def facades(rounds: int) -> dict[str, float]:
         if parser.is_here:
             openers["original"] = parser.opener()
         files = [parser.takes(body) for body in data.bodies()]
-        actions = {key: partial(_open_and_ask, each, files) for key, each in openers.items()}
+        actions = {key: partial(open_and_ask, each, files) for key, each in openers.items()}
         once.append([name, *_cells(actions, rounds, len(files))[0]])
         if parser.is_reusable:
             asked = {key: _questions_of(parser, each) for key, each in openers.items()}
-            actions = {key: partial(_ask_files, each) for key, each in asked.items()}
+            actions = {key: partial(ask_files, each) for key, each in asked.items()}
             cells, times = _cells(actions, rounds, len(data.questions()), before=1)
             kept.append([name, *cells])
             ratios.append(times)
@@ -212,7 +220,7 @@ def deciding_by_rules(name: str, counts: list[int]) -> list[float]:
             ask(url)
         (one,) = in_turns({"": partial(ask, urls[0])}, 1).values()
         asked[str(count)] = few = urls[: max(3, int(0.5 / max(one[0], 1e-9)))]
-        actions[str(count)] = partial(_ask_rules, [(ask, url) for url in few])
+        actions[str(count)] = partial(ask_rules, [(ask, url) for url in few])
     taken = in_turns(actions, 7, before=int(len(counts) > 1))
     return [median(taken[each]) / len(asked[each]) for each in actions]
 

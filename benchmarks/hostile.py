@@ -101,12 +101,9 @@ def _overlapping(rng: random.Random, star: str) -> str:
     return _rule(rng, f"/{letter}{star}/{many}/{star}{few}")
 
 
-#: Crawlers with groups of their own.
-_NAMES = ("Googlebot", "bingbot", "GPTBot", "CCBot", "Googlebot-Image", "Applebot", "YandexBot")
-
-
 def _group(rng: random.Random, pattern: str) -> str:
-    return f"User-agent: {rng.choice(_NAMES)}\n{_rule(rng, pattern)}"
+    names = ("Googlebot", "bingbot", "GPTBot", "CCBot", "Googlebot-Image", "Applebot", "YandexBot")
+    return f"User-agent: {rng.choice(names)}\n{_rule(rng, pattern)}"
 
 
 RULES: dict[str, Maker] = {

@@ -13,14 +13,15 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import koster
 
 from . import data
+from .decisions import ask_rules, open_and_ask
 from .measure import Action, command_of, table
+from .peers import KOSTER
 
 Case = tuple[Action, int]
 
@@ -34,18 +35,13 @@ _TOTAL = re.compile(rb"Collected *: *(\d+)")
 def parse() -> Case:
     """Parse a file, and decide once."""
     bodies = data.bodies()[::_PART]
-    return partial(_parse, bodies), len(bodies)
-
-
-def _parse(bodies: list[bytes]) -> None:
-    for body in bodies:
-        koster.parse(body).allowed(data.URL, data.AGENT)
+    return partial(open_and_ask, KOSTER.opener(), bodies), len(bodies)
 
 
 def again() -> Case:
     """Decide by prepared rules, the same URL again and again."""
     rules = koster.parse(b"User-agent: *\nDisallow: /private/\n").rules_for("x")
-    return partial(_decide, [(rules.allowed, data.URL)] * 1000), 1000
+    return partial(ask_rules, [(rules.allowed, data.URL)] * 1000), 1000
 
 
 def in_turn() -> Case:
@@ -53,12 +49,7 @@ def in_turn() -> Case:
     files, questions = data.corpus(), data.questions()[:: 12 * _PART]
     rules = [koster.parse(files[site]).rules_for(agent) for site, agent, _ in questions]
     pairs = [(own.allowed, url) for own, (_, _, url) in zip(rules, questions, strict=True)]
-    return partial(_decide, pairs), len(pairs)
-
-
-def _decide(pairs: list[tuple[Callable[[str], object], str]]) -> None:
-    for allowed, url in pairs:
-        allowed(url)
+    return partial(ask_rules, pairs), len(pairs)
 
 
 def classify() -> Case:

@@ -13,8 +13,9 @@ from __future__ import annotations
 import os
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from statistics import median
 from typing import Any
 
@@ -22,8 +23,9 @@ import koster
 from koster.fetch import MockTransport
 
 from . import data
+from .decisions import ask_files, ask_rules
 from .measure import asked, format_time, ratio, resident, started, table
-from .peers import KOSTER, PEERS, PROTEGO, REPPY, ROBOTPARSER
+from .peers import KOSTER, PEERS, PROTEGO, REPPY, ROBOTPARSER, Ask, Open, Parser
 
 FILES = 5_000
 #: Processes of each parser, and passes of each process.
@@ -63,41 +65,37 @@ def run(rounds: int) -> dict[str, float]:
 
 def deciding(name: str) -> Iterator[float]:
     """Yield the memory of a file in bytes, then again and again the seconds of a decision."""
-    opener, takes = PEERS[name].opener(), PEERS[name].takes
-    keep, ask_all = (
-        (lambda body: koster.parse(body).rules_for(data.AGENT).allowed, _by_url)
-        if name == KOSTER.name
-        else (lambda body: opener(takes(body)), _by_url_and_agent)
-    )
     bodies = data.bodies()
     urls = [url for _, _, url in data.questions()]
+    keep = _rules if name == KOSTER.name else partial(_file, PEERS[name], PEERS[name].opener())
     keep(bodies[0])
     before = resident()
     kept = [keep(bodies[number % len(bodies)] + b"\n# %d" % number) for number in range(FILES)]
     # A crawler reads its URLs one after the other: they are not all over the memory, as these are.
     read = [urls[number * 7919 % len(urls)].encode() for number in range(FILES)]
-    pairs = [(file, url.decode()) for file, url in zip(kept, read, strict=True)]
+    questions: list[Any] = [(ask, url.decode()) for ask, url in zip(kept, read, strict=True)]
+    ask_all: Callable[[list[Any]], None] = ask_rules
+    if name != KOSTER.name:
+        questions = [(*each, data.AGENT) for each in questions]
+        ask_all = ask_files
     # koster prepares rules with the fourth lookup.
     for _ in range(4 if name == KOSTER.name else 1):
-        ask_all(pairs)
+        ask_all(questions)
     yield (resident() - before) / FILES
     noise = os.urandom(1 << 20) * (_CACHE_BYTES >> 20)
     while True:
         bytearray(noise)
         start = time.perf_counter()
-        ask_all(pairs)
+        ask_all(questions)
         yield (time.perf_counter() - start) / FILES
 
 
-def _by_url(pairs: list[tuple[Any, str]]) -> None:
-    for ask, url in pairs:
-        ask(url)
+def _rules(body: bytes) -> Callable[[str], bool]:
+    return koster.parse(body).rules_for(data.AGENT).allowed
 
 
-def _by_url_and_agent(pairs: list[tuple[Any, str]]) -> None:
-    agent = data.AGENT
-    for ask, url in pairs:
-        ask(url, agent)
+def _file(parser: Parser, opener: Open, body: bytes) -> Ask:
+    return opener(parser.takes(body))
 
 
 def deciding_by_a_client() -> Iterator[float]:

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import gzip
 import random
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from statistics import median
 
-from koster import formatting
 from koster._cli.collecting import collects_rarely
-from koster.lint import lint
 from koster.logs._ranges import bundled_data
 
 from . import data, peers
+from .hostile import TOOLS
 from .measure import Cost, child, cost, format_time, in_turns, table
 
 #: So many of the slowest files are measured again in turns, so many times: other processes
@@ -41,12 +39,9 @@ def tools(_: int) -> dict[str, float]:
     # Otherwise what other benchmarks have in memory is looked through for garbage again and again.
     gc.collect()
     gc.freeze()
+    names = ("lint", "fmt", "fmt --minify")
     # As the commands do.
-    actions: dict[str, Callable[[bytes], object]] = {
-        "`koster lint`": collects_rarely(lint),
-        "`koster fmt`, proved": collects_rarely(_unless_refused(formatting.formatted)),
-        "`koster fmt --minify`, proved": collects_rarely(_unless_refused(formatting.minified)),
-    }
+    actions = {f"`koster {name}`": collects_rarely(TOOLS[name]) for name in names}
     if peers.SUSBOT.is_here:
         from susbot import Analysis
 
@@ -68,35 +63,26 @@ def tools(_: int) -> dict[str, float]:
         rows.append([name, *map(format_time, three)])
     table(["", "median", "slowest file", "all"], rows)
     print(f"Processor time. The slowest file: the median of {_AGAIN} runs.\n")
-    slow, _, minify, *susbot = found.values()
+    slow, _fmt, minify, *susbot = found.values()
     of_susbot = {"lint susbot": slow / susbot[0]} if susbot else {}
     return {"lint": slow / 1e-3, "minify": minify / 1e-3, **of_susbot}
 
 
-def _unless_refused(action: Callable[[bytes], object]) -> Callable[[bytes], None]:
-    def run(body: bytes) -> None:
-        with contextlib.suppress(formatting.NotTheSame):
-            action(body)
-
-    return run
-
-
 def sitemaps(_: int) -> dict[str, float]:
-    """Check the URLs of compressed sitemaps in an index: a million, and a fifth of them as CSV."""
+    """Check the URLs of compressed sitemaps in an index, and those of one sitemap as CSV."""
     robots = str(data.ROOT / "examples" / "robots.txt")
-    check = ["check", "--robots", robots]
-    commands = {
-        "`koster check`": (_SITEMAPS, check),
-        "`koster check --format csv`": (_SITEMAPS // 5, [*check, "--format", "csv"]),
-        "`koster lint`": (_SITEMAPS, ["lint", robots]),
-    }
+    check = ["check", "--robots", robots, "--sitemap"]
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        _write_sitemaps(Path(folder))
-        for name, (count, arguments) in commands.items():
-            index = _write_index(Path(folder), count)
-            command = [sys.executable, "-m", "koster", *arguments, "--sitemap", index]
-            taken, urls = Cost(*child(cost, command)), count * _URLS
+        index, one = _write_sitemaps(Path(folder))
+        commands = {
+            "`koster check`": [*check, index],
+            "`koster check --format csv`": [*check, one, "--format", "csv"],
+            "`koster lint`": ["lint", robots, "--sitemap", index],
+        }
+        for name, arguments in commands.items():
+            taken = Cost(*child(cost, [sys.executable, "-m", "koster", *arguments]))
+            urls = _URLS * (_SITEMAPS if index in arguments else 1)
             times = map(format_time, (taken.seconds, taken.seconds / urls))
             rows.append([name, f"{urls:,}", *times, f"{taken.megabytes:.0f} MB"])
     print("## URLs of sitemaps\n")
@@ -104,7 +90,8 @@ def sitemaps(_: int) -> dict[str, float]:
     return {}
 
 
-def _write_sitemaps(folder: Path) -> None:
+def _write_sitemaps(folder: Path) -> tuple[str, str]:
+    """Return the paths of an index of sitemaps, and of one of these."""
     sections = ("chairs", "search?q=", "tables", "cart", "press", "account", "beds", "lamps")
     entry = (
         "<url>\n<loc>https://shop.example/{}/{}-{}-some-words-of-a-title</loc>\n"
@@ -114,14 +101,10 @@ def _write_sitemaps(folder: Path) -> None:
         urls = "".join(entry.format(sections[page % 8], number, page) for page in range(_URLS))
         content = f"<urlset>{urls}</urlset>".encode()
         (folder / f"{number}.xml.gz").write_bytes(gzip.compress(content, 1))
-
-
-def _write_index(folder: Path, count: int) -> str:
-    """Write an index of the first sitemaps; return its path."""
     place = "<sitemap><loc>https://shop.example/{}.xml.gz</loc></sitemap>"
-    content = "".join(map(place.format, range(count)))
-    (folder / "index.xml").write_text(f"<sitemapindex>{content}</sitemapindex>")
-    return str(folder / "index.xml")
+    places = "".join(map(place.format, range(_SITEMAPS)))
+    (folder / "index.xml").write_text(f"<sitemapindex>{places}</sitemapindex>")
+    return str(folder / "index.xml"), str(folder / "0.xml.gz")
 
 
 def logs(rounds: int) -> dict[str, float]:

@@ -30,9 +30,9 @@ def run(rounds: int) -> dict[str, float]:
     taken: dict[str, list[float]] = {name: [] for name in programs}
     # The first round writes what Python caches of modules.
     for number in range(-1, 3 * rounds):
-        empty = _processor_time(["-c", "pass"])
+        empty = cost([sys.executable, "-c", "pass"]).busy
         for name, program in programs.items():
-            seconds = _processor_time(program) - empty
+            seconds = cost([sys.executable, *program], cwd=str(data.ROOT / "examples")).busy - empty
             if number >= 0:
                 taken[name].append(seconds)
     found = compared(taken, _BASE)
@@ -43,7 +43,3 @@ def run(rounds: int) -> dict[str, float]:
     )
     table(["program", "time", "of dataclasses"], rows)
     return {"import": found["`import koster`"][1], "start": found[f"`{_COMMANDS[0]}`"][1]}
-
-
-def _processor_time(program: list[str]) -> float:
-    return cost([sys.executable, *program], cwd=str(data.ROOT / "examples")).busy
