@@ -29,20 +29,13 @@ from koster.bulk.duckdb import register
 from . import data
 from .measure import Action, Cost, child, cost, format_time, in_turns, ratio, table
 
-AGENTS = (
-    *("Googlebot", "bingbot", "YandexBot", "Baiduspider", "DuckDuckBot", "Applebot"),
-    *("GPTBot", "ClaudeBot", "CCBot", "Bytespider", "Amazonbot", "PerplexityBot"),
-    *("Google-Extended", "Applebot-Extended", "meta-externalagent", "OAI-SearchBot"),
-    *("ChatGPT-User", "anthropic-ai", "Claude-Web", "cohere-ai", "Diffbot", "FacebookBot"),
-    *("AhrefsBot", "SemrushBot"),
-)
 #: Protego takes many minutes for larger files.
 _SMALL = 2_000
 
 
 def classify(rounds: int) -> dict[str, float]:
     """Measure the kernel and the engines that call it, beside a loop over Protego."""
-    bodies, agents = data.bodies(), list(AGENTS)
+    bodies, agents = data.bodies(), list(data.CRAWLERS)
     small = [body for body in bodies if len(body) <= _SMALL]
     texts = [body.decode("utf-8", "replace") for body in small]
     column, few = pa.array(bodies, pa.large_binary()), pa.array(small, pa.large_binary())
@@ -70,7 +63,7 @@ def classify(rounds: int) -> dict[str, float]:
         for name, times in taken.items()
     }
     faster = rows[loop][1] / rows[on_few][1]
-    print(f"## The kernel: classify for {len(AGENTS)} crawlers, on one core\n")
+    print(f"## The kernel: classify for {len(data.CRAWLERS)} crawlers, on one core\n")
     table(
         ["", "files", "a file", "files a second"],
         ([name, f"{count:,}", format_time(seconds / count), f"{count / seconds:,.0f}"]
@@ -86,7 +79,7 @@ def _count_blocked(texts: list[str]) -> int:
     for text in texts:
         parsed = Protego.parse(text)
         paths = [rule.pattern for group in koster.parse(text).groups for rule in group.rules]
-        for agent in AGENTS:
+        for agent in data.CRAWLERS:
             blocked += {parsed.can_fetch(path, agent) for path in ("/", *paths)} == {False}
     return blocked
 
@@ -172,7 +165,7 @@ def command(rounds: int) -> dict[str, float]:
 
 
 def _classified(source: Path, out: Path, *options: str) -> Cost:
-    agents = [each for name in AGENTS for each in ("-a", name)]
+    agents = [each for name in data.CRAWLERS for each in ("-a", name)]
     run = [sys.executable, "-m", "koster", "bulk", "classify", *agents, *options]
     out.parent.mkdir(parents=True, exist_ok=True)
     return Cost(*child(cost, [*run, str(source), "-o", str(out)]))

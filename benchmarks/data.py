@@ -16,6 +16,14 @@ HISTORY = ROOT / "benchmarks" / "history.jsonl"
 AGENT = "FooBot"
 URL = "https://example.com/some/path/page.html?x=1"
 
+#: Crawlers that archives are classified for.
+CRAWLERS = (
+    *("Googlebot", "bingbot", "YandexBot", "Baiduspider", "DuckDuckBot", "Applebot"),
+    *("GPTBot", "ClaudeBot", "CCBot", "Bytespider", "Amazonbot", "PerplexityBot"),
+    *("Google-Extended", "Applebot-Extended", "meta-externalagent", "OAI-SearchBot"),
+    *("ChatGPT-User", "anthropic-ai", "Claude-Web", "cohere-ai", "Diffbot", "FacebookBot"),
+    *("AhrefsBot", "SemrushBot"),
+)
 #: A pattern of about 1 KiB and a path of about 2 KiB each, made to be as slow as possible.
 HOSTILE = {
     "`*a` × 500, `*b`": ("/" + "*a" * 500 + "*b", "/" + "a" * 2047),
@@ -56,13 +64,15 @@ def conformance() -> Path:
     return path
 
 
-def corpus() -> dict[str, bytes]:
+def corpus(step: int = 1) -> dict[str, bytes]:
     with zipfile.ZipFile(conformance() / "robots-top-sites.zip") as archive:
-        return {name.removesuffix(".txt"): archive.read(name) for name in archive.namelist()}
+        names = archive.namelist()[::step]
+        return {name.removesuffix(".txt"): archive.read(name) for name in names}
 
 
-def bodies() -> list[bytes]:
-    return list(corpus().values())
+def bodies(step: int = 1) -> list[bytes]:
+    """Return the files, one in ``step`` of them."""
+    return list(corpus(step).values())
 
 
 def questions() -> list[tuple[str, str, str]]:

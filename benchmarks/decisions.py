@@ -73,8 +73,8 @@ def parsing_of_a_part(name: str) -> float:
 def plain(rounds: int) -> dict[str, float]:
     print("## Plain Python: parse and one decision, without a C compiler\n")
     taken = compared(child(parsing_in_turns, min(rounds, 3), KOSTER_PURE="1"), "koster")
-    each = len(data.corpus())
-    rows = [[name, format_time(all_ / each), f"{n:.2f} ×"] for name, (all_, n) in taken.items()]
+    files = len(data.corpus())
+    rows = [[name, format_time(all_ / files), f"{n:.2f} ×"] for name, (all_, n) in taken.items()]
     table(["parser", "a file", "koster is"], rows)
     return {"plain": 1 / taken[PROTEGO.name][1]}
 

@@ -1,9 +1,8 @@
 """Instructions of the hot paths, counted by valgrind: exact, however busy the machine is.
 
-A case is a function that prepares its work, and returns a function that does it once, with the
-number of things that this handles. Each runs in two processes, of n and of 2n rounds, whose
-difference leaves out Python's start and all that is done once. Counts depend on the compiler,
-Python and the C library, so they are compared on one machine.
+A case prepares its work, and returns a function that does it once, and how many things this
+handles. It runs in two processes, of one round and of two, whose difference leaves out Python's
+start and all that is done once. Counts depend on the compiler, Python and the C library.
 """
 
 from __future__ import annotations
@@ -13,19 +12,17 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import koster
 
 from . import data
-from .decisions import ask_rules, open_and_ask
 from .measure import Action, command_of, table
-from .peers import KOSTER
 
 Case = tuple[Action, int]
 
-_ROUNDS = 3
 #: Of the real files, one in so many.
 _PART = 10
 _IMPORT = "import koster"
@@ -34,22 +31,37 @@ _TOTAL = re.compile(rb"Collected *: *(\d+)")
 
 def parse() -> Case:
     """Parse a file, and decide once."""
-    bodies = data.bodies()[::_PART]
-    return partial(open_and_ask, KOSTER.opener(), bodies), len(bodies)
+    bodies = data.bodies(_PART)
+    return partial(_parse, bodies), len(bodies)
+
+
+def _parse(bodies: list[bytes]) -> None:
+    for body in bodies:
+        koster.parse(body).allowed(data.URL, data.AGENT)
 
 
 def again() -> Case:
-    """Decide by prepared rules, the same URL again and again."""
-    rules = koster.parse(b"User-agent: *\nDisallow: /private/\n").rules_for("x")
-    return partial(ask_rules, [(rules.allowed, data.URL)] * 1000), 1000
+    """Decide by prepared rules, the same again and again."""
+    allowed = koster.parse(b"User-agent: *\nDisallow: /private/\n").rules_for("x").allowed
+    return _deciding([allowed] * 1000)
 
 
 def in_turn() -> Case:
     """Decide by prepared rules, of each file in its turn."""
-    files, questions = data.corpus(), data.questions()[:: 12 * _PART]
-    rules = [koster.parse(files[site]).rules_for(agent) for site, agent, _ in questions]
-    pairs = [(own.allowed, url) for own, (_, _, url) in zip(rules, questions, strict=True)]
-    return partial(ask_rules, pairs), len(pairs)
+    rules = [koster.parse(body).rules_for(data.AGENT).allowed for body in data.bodies(_PART)]
+    return _deciding(rules)
+
+
+def _deciding(rules: list[Callable[[str], bool]]) -> Case:
+    # koster prepares rules with the fourth lookup.
+    for _ in range(4):
+        _decide(rules)
+    return partial(_decide, rules), len(rules)
+
+
+def _decide(rules: list[Callable[[str], bool]]) -> None:
+    for allowed in rules:
+        allowed(data.URL)
 
 
 def classify() -> Case:
@@ -58,26 +70,24 @@ def classify() -> Case:
 
     from koster.bulk import kernel
 
-    from .archives import AGENTS
-
-    bodies = data.bodies()[::_PART]
-    return partial(kernel.classify, pa.array(bodies, pa.binary()), AGENTS), len(bodies)
+    bodies = data.bodies(_PART)
+    return partial(kernel.classify, pa.array(bodies, pa.binary()), data.CRAWLERS), len(bodies)
 
 
 def lint() -> Case:
-    """Lint a file of 5 kB."""
+    """Lint a file of 1 kB."""
     from koster.lint import lint
 
-    return partial(lint, min(data.bodies(), key=lambda body: abs(len(body) - 5_000))), 1
+    return partial(lint, min(data.bodies(_PART), key=lambda body: abs(len(body) - 1_000))), 1
 
 
 CASES = {each.__name__: each for each in (parse, again, in_turn, classify, lint)}
 
 
 def working(name: str, rounds: int) -> int:
-    """Do the work of a case, after rounds that fill what koster keeps; return what it handles."""
+    """Do the work of a case, after a round that fills what koster keeps; return what it handles."""
     work, number = CASES[name]()
-    for _ in range(_ROUNDS + rounds):
+    for _ in range(1 + rounds):
         work()
     return number
 
@@ -106,10 +116,8 @@ def _counted(name: str) -> float:
     if name == _IMPORT:
         empty, whole = (_total(sys.executable, "-c", each)[0] for each in ("pass", _IMPORT))
         return whole - empty
-    (once, number), (twice, _) = (
-        _total(*command_of(working, name, rounds)) for rounds in (_ROUNDS, 2 * _ROUNDS)
-    )
-    return (twice - once) / _ROUNDS / number
+    (once, number), (twice, _) = (_total(*command_of(working, name, each)) for each in (1, 2))
+    return (twice - once) / number
 
 
 def _total(*command: str) -> tuple[int, int]:
