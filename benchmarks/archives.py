@@ -212,12 +212,10 @@ def memory(_: int) -> dict[str, float]:
             with pq.ParquetWriter(parquet, pa.schema([("body", pa.binary())])) as writer:
                 for _ in range(copies):
                     writer.write_table(pa.table({"body": pa.array(bodies, pa.binary())}))
-            peaks = [
-                _classified(path, Path(folder, f"out-{path.name}"), "-j", "1").megabytes
-                for path in (archive, parquet)
-            ]
-            size = f"{copies} ({copies * sum(map(len, bodies)) / 1e6:,.0f} MB)"
-            rows.append([size, *(f"{peak:,.0f} MB" for peak in peaks)])
+            rows.append([f"{copies} ({copies * sum(map(len, bodies)) / 1e6:,.0f} MB)"])
+            for path in (archive, parquet):
+                taken = _classified(path, Path(folder, f"out-{path.name}"), "-j", "1")
+                rows[-1].append(f"{taken.megabytes:,.0f} MB")
     print("## Memory: the most that a run takes, by the number of copies in its input file\n")
     table(["copies of the corpus", "an archive", "Parquet"], rows)
     return {}

@@ -58,10 +58,9 @@ def run(rounds: int) -> dict[str, float]:
 
 
 def serving() -> Iterator[Any]:
-    """Answer every origin with a real file.
+    """Yield a port; answer each origin there with a real file, until the next line of input.
 
-    Yields the port; then serves until the next line of standard input, and yields the number of
-    origins that were asked, and the most requests of one.
+    Then yield the number of origins that were asked, and the most requests of one.
     """
     bodies = [body[:512_000] for body in data.bodies()]
     counts: Counter[str] = Counter()

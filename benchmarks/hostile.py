@@ -278,8 +278,7 @@ TOOLS: dict[str, Callable[[bytes], object]] = {
 def measured(file: str, tool: str, sizes: list[int], runs: int = 1) -> list[tuple[float, float]]:
     """Return for each size the seconds of the processor, and the same in loops of Python.
 
-    The fewest seconds, but the median of the loops: the fewest are of the run beside which a loop
-    was slowest. Short runs are repeated ``runs`` times.
+    Of short runs, which are repeated ``runs`` times, the fewest seconds, but the median of loops.
     """
     # As the commands do.
     run = collects_rarely(TOOLS[tool])

@@ -83,7 +83,7 @@ def child(
     return json.loads(done.stdout)
 
 
-def started(function: Callable[..., Iterator[Any]], *arguments: Any) -> subprocess.Popen[str]:
+def started(function: Callable[..., Iterator[Any]], *arguments: Any) -> Any:
     """Start a generator in a process of its own, which prints the next value for each line."""
     pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
     command = command_of(function, *arguments)
@@ -91,10 +91,8 @@ def started(function: Callable[..., Iterator[Any]], *arguments: Any) -> subproce
     return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=nowhere, text=True)
 
 
-def asked(process: subprocess.Popen[str]) -> Any:
+def asked(process: Any) -> Any:
     """Return the next value of a generator."""
-    assert process.stdin
-    assert process.stdout
     print(file=process.stdin, flush=True)
     return json.loads(process.stdout.readline())
 
@@ -127,10 +125,7 @@ class Cost(NamedTuple):
 
 
 def cost(command: list[str], cwd: str | None = None) -> Cost:
-    """Run a command.
-
-    Its memory is at least that of this process: where it matters, call this by `child`.
-    """
+    """Run a command; its memory is at least that of this process: for it, call this by `child`."""
     # Without this variable, or each process would compile the modules anew.
     env = {name: each for name, each in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     nowhere = subprocess.DEVNULL
