@@ -112,9 +112,8 @@ def decide(rounds: int) -> dict[str, float]:
 
 # The command
 
-#: Distinct archives; the others are hard links to these.
+#: Distinct archives, with so many copies of all files; the others are hard links to these.
 _DISTINCT = 4
-#: Copies of all files in each.
 _COPIES = 6
 #: The archives of a run are so many that it takes about so many seconds on one core: in a few
 #: seconds, the start of the processes counts, which is nothing for a whole crawl.
@@ -131,7 +130,7 @@ def command(rounds: int) -> dict[str, float]:
         inputs.mkdir()
         for number in range(_DISTINCT):
             path = inputs / f"{number}.warc.gz"
-            _write_archive(path, bodies, _COPIES, number * _COPIES * len(bodies))
+            path.write_bytes(_archive(bodies, number * len(bodies)) * _COPIES)
         first = _classified(inputs, out / "first", "-j", "1").seconds
         often = max(1, round(_RUN_SECONDS / first))
         for number in range(_DISTINCT, _DISTINCT * often):
@@ -181,24 +180,24 @@ def _read_by_fastwarc(inputs: Path, often: int) -> Cost:
     return Cost(often * (time.perf_counter() - start), often * (time.process_time() - busy), 0)
 
 
-def _write_archive(path: Path, bodies: list[bytes], copies: int, start: int = 0) -> None:
-    """Write an archive with request, response and metadata of each fetch."""
+def _archive(bodies: list[bytes], first: int = 0) -> bytes:
+    """Return an archive with request, response and metadata of each fetch."""
     sent = StatusAndHeaders("GET /robots.txt HTTP/1.1", [("Host", "x")], is_http_request=True)
     head = [("Content-Type", "text/plain"), ("Server", "nginx")]
     more = b"fetchTimeMs: 120\r\ncharset-detected: UTF-8\r\n"
-    with path.open("wb") as file:
-        writer = WARCWriter(file, gzip=True)
-        record = writer.create_warc_record
-        info = {"isPartOf": "CC-MAIN-2026-43", "software": "benchmarks"}
-        writer.write_record(writer.create_warcinfo_record(path.name, info))
-        for number in range(copies * len(bodies)):
-            url = f"https://site-{start + number}.example/robots.txt"
-            body = io.BytesIO(bodies[number % len(bodies)])
-            received = StatusAndHeaders("200 OK", [*head], "HTTP/1.1")
-            fields = {"warc_content_type": "application/warc-fields"}
-            writer.write_record(record(url, "request", http_headers=sent))
-            writer.write_record(record(url, "response", body, http_headers=received))
-            writer.write_record(record(url, "metadata", io.BytesIO(more), **fields))
+    fields = {"warc_content_type": "application/warc-fields"}
+    file = io.BytesIO()
+    writer = WARCWriter(file, gzip=True)
+    record = writer.create_warc_record
+    info = {"isPartOf": "CC-MAIN-2026-43", "software": "benchmarks"}
+    writer.write_record(writer.create_warcinfo_record("robots.warc.gz", info))
+    for number, body in enumerate(bodies, first):
+        url = f"https://site-{number}.example/robots.txt"
+        received = StatusAndHeaders("200 OK", [*head], "HTTP/1.1")
+        writer.write_record(record(url, "request", http_headers=sent))
+        writer.write_record(record(url, "response", io.BytesIO(body), http_headers=received))
+        writer.write_record(record(url, "metadata", io.BytesIO(more), **fields))
+    return file.getvalue()
 
 
 def memory(_: int) -> dict[str, float]:
@@ -208,7 +207,7 @@ def memory(_: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         for copies in (1, 10, 30):
             archive, parquet = Path(folder, f"{copies}.warc.gz"), Path(folder, f"{copies}.parquet")
-            _write_archive(archive, bodies, copies)
+            archive.write_bytes(_archive(bodies) * copies)
             with pq.ParquetWriter(parquet, pa.schema([("body", pa.binary())])) as writer:
                 for _ in range(copies):
                     writer.write_table(pa.table({"body": pa.array(bodies, pa.binary())}))
