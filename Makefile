@@ -110,8 +110,8 @@ pictures: $(VENV)/browser $(VENV)/compiled
 
 # The compiled modules may read what is written first.
 generate: $(VENV)/docs $(VENV)/compiled
-	@KOSTER_PURE=0 $(BIN)/python -m tools.generate
 	@$(MAKE) --no-print-directory ledger ACCEPT=1
+	@KOSTER_PURE=0 $(BIN)/python -m tools.generate
 	@$(MAKE) --no-print-directory docs
 
 compat: $(VENV)/dev

@@ -169,6 +169,11 @@ def test_redundant_rules_need_a_budget(file: str) -> None:
     assert redundant_rules(rules, budget=Budget(steps=0)) == ()
 
 
+def test_likely_urls_among_many_stars_need_a_budget() -> None:
+    rules = rules_of(HEAD + "".join(f"Disallow: /*a{number}b\n" for number in range(300)))
+    assert idle_rules(rules, Budget(steps=0)) == IdleRules((), is_proved=False)
+
+
 def test_budget_may_be_spent_anywhere() -> None:
     rules = rules_of(f"{HEAD}{NARROW}Allow: /*a*b\nDisallow: /*ab$\nAllow: /c\n")
     theirs = rules_of(f"{HEAD}{NARROW}Allow: /*b*a\nDisallow: /*:b\n", koster.GOOGLE)

@@ -25,6 +25,8 @@ SHARES = {
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
 def test_sample_of_answers_is_as_recorded(part: Part) -> None:
     names = [name for name in part.files() if inputs.is_sampled(name, SHARES[part.name])]
+    if not names and inputs.folder() is None:
+        pytest.skip("no conformance data")
     recorded = store.read(FOLDER, part)
     chosen = {place: each for place, each in recorded.items() if place.file in set(names)}
     found = answers(part, names)
@@ -161,6 +163,7 @@ def test_missing_real_files_are_skipped_and_never_recorded(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nothing = Part("check", True, list, checks(ANSWERS).entries)
+    monkeypatch.setattr(inputs, "folder", lambda: project.folder)
     assert "Recorded, and asked no more: 1 entries" in project.run(nothing, BEFORE[1])[1]
     monkeypatch.setattr(inputs, "folder", lambda: None)
     code, output = project.run(nothing, BEFORE[1])

@@ -536,11 +536,11 @@ def test_reppy_cache(site: Site) -> None:
     assert cache.allowed(url, "FooBot") is False
 
 
-def test_fork_hooks_do_not_keep_objects_alive() -> None:
+def test_fork_hooks_do_not_keep_objects_alive(tmp_path: Path) -> None:
     gc.collect()
     registries = forks._before, forks._in_parent, forks._in_child
     before = [len(each._methods) for each in registries]
-    objects: list[Any] = [MemoryCache(), Pacer(), SqliteCache("x"), RobotsClient(NAME)]
+    objects: list[Any] = [MemoryCache(), Pacer(), SqliteCache(tmp_path / "x"), RobotsClient(NAME)]
     assert [len(each._methods) for each in registries] != before
     objects[-1].close()
     objects.clear()

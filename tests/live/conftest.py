@@ -40,8 +40,9 @@ def open_page(browser: Browser, service: str) -> Iterator[OpenPage]:
         page.on("request", check_request)
 
     def check_console(message: Any) -> None:
-        # 4xx responses of the service are not errors of the page.
-        expected = "status of 4" in message.text or "DISCONNECTED" in message.text
+        # 4xx responses of the service are not errors of the page, and after 503 it tries again.
+        usual = ("status of 4", "status of 503", "DISCONNECTED")
+        expected = any(each in message.text for each in usual)
         if message.type in ("error", "warning") and not expected:
             problems.append(f"console: {message.text}")
 

@@ -47,7 +47,8 @@ _MAX_CACHED = 10_000
 _MAX_REGEX_SEARCH = 200
 
 
-def _patterns(subject: CheckedFile) -> Iterator[tuple[Line, str]]:
+def _unusual_patterns(subject: CheckedFile) -> Iterator[tuple[Line, str]]:
+    """Yield rules with their patterns, but for usual ones, as /a.html: see `subject.rules`."""
     for line in subject.unusual_rules:
         yield line, line.value
 
@@ -62,7 +63,7 @@ def _has_wildcards(subject: CheckedFile) -> bool:
     fix="User-agent: *\nDisallow: /www.example.com\n",
     source="RFC 9309 §2.2.2")  # fmt: skip
 def host(subject: CheckedFile) -> Iterator[Remark]:
-    for line, pattern in _patterns(subject):
+    for line, pattern in _unusual_patterns(subject):
         match = _host(pattern)
         if match:
             path = pattern[len(match) :]
@@ -90,7 +91,7 @@ def _host(pattern: str) -> str | None:
     fix="User-agent: *\nDisallow: *admin\n",
     source="RFC 9309 §2.2.2")  # fmt: skip
 def no_slash(subject: CheckedFile) -> Iterator[Remark]:
-    for line, pattern in _patterns(subject):
+    for line, pattern in _unusual_patterns(subject):
         if (
             pattern[0] not in "/*"
             and not _host(pattern)
@@ -130,7 +131,7 @@ def dollar(subject: CheckedFile) -> Iterator[Remark]:
     """Find dollar signs that seem to mean the end of a URL, but are not at the end of the path."""
     if not _has_wildcards(subject):
         return
-    for line, pattern in _patterns(subject):
+    for line, pattern in _unusual_patterns(subject):
         match = _MISPLACED_DOLLAR.search(pattern)
         if match:
             at = subject.value_start(line) + match.start()
@@ -152,7 +153,7 @@ def stars(subject: CheckedFile) -> Iterator[Remark]:
         return
     sizes: dict[Directive, _Sizes] = {}
     without_stars = lru_cache(_MAX_CACHED)(_without_stars)
-    for line, pattern in _patterns(subject):
+    for line, pattern in _unusual_patterns(subject):
         shorter = without_stars(pattern)
         if shorter == pattern or line.directive is None:
             continue
@@ -212,7 +213,7 @@ def _without_stars(pattern: str) -> str:
     fix="User-agent: *\nDisallow: /a\t# /b\n",
     source="RFC 9309 §2.2; RFC 3986 §3.3")  # fmt: skip
 def spaces(subject: CheckedFile) -> Iterator[Remark]:
-    for line, pattern in _patterns(subject):
+    for line, pattern in _unusual_patterns(subject):
         glued = SECOND_DIRECTIVE.search(pattern)
         match = _SPACE.search(pattern)
         if glued:
@@ -256,7 +257,7 @@ def _second_directive(subject: CheckedFile, line: Line, glued: re.Match[str]) ->
     fix="User-agent: *\nDisallow: /100%25\n",
     source="RFC 9309 §2.2.2; RFC 3986 §2.1")  # fmt: skip
 def bad_escape(subject: CheckedFile) -> Iterator[Remark]:
-    for line, pattern in _patterns(subject):
+    for line, pattern in _unusual_patterns(subject):
         match = _BAD_ESCAPE.search(pattern)
         if match:
             at = subject.value_start(line) + match.start()
@@ -274,7 +275,7 @@ def bad_escape(subject: CheckedFile) -> Iterator[Remark]:
     fix="User-agent: *\nDisallow: /Mercury_(planet)\n",
     source="RFC 9309 §2.2.3")  # fmt: skip
 def regex(subject: CheckedFile) -> Iterator[Remark]:
-    for line, pattern in _patterns(subject):
+    for line, pattern in _unusual_patterns(subject):
         match = _REGEX.search(pattern[:_MAX_REGEX_SEARCH])
         if match:
             at = subject.value_start(line) + match.start()
@@ -293,8 +294,8 @@ def regex(subject: CheckedFile) -> Iterator[Remark]:
 def query(subject: CheckedFile) -> Iterator[Remark]:
     if not _has_wildcards(subject):
         return
-    others = {pattern.lstrip("/").rstrip("*") for _, pattern in _patterns(subject)}
-    for line, pattern in _patterns(subject):
+    others = {pattern.lstrip("/").rstrip("*") for _, pattern in _unusual_patterns(subject)}
+    for line, pattern in _unusual_patterns(subject):
         match = _FIRST_PARAMETER.fullmatch(pattern)
         if match and line.directive is Directive.DISALLOW:
             wider = {f"*{mark}{match[1]}=" for mark in ("&", "")}
