@@ -8,6 +8,7 @@ from pathlib import Path
 
 import koster
 from koster._asking import rules_for_data
+from koster._charsets import decode_by_bom
 
 from . import _inputs, _tally
 
@@ -33,12 +34,14 @@ def check(data: bytes) -> None:
     if len(data) > _MAX_BYTES or len(case.body) > _MAX_BYTES:
         return
     robots = koster.parse(case.body)
+    # The reference reads UTF-8.
+    body, _ = decode_by_bom(case.body)
     for agent in case.agents:
         name = agent if isinstance(agent, str) else "".join(agent[:1])
         rules = rules_for_data(robots, name)
         for url in case.urls:
             decision = rules.decide(url)
             ours = decision.allowed, decision.rule and decision.rule.line
-            theirs = reference.decide(case.body, url, name)
+            theirs = reference.decide(body, url, name)
             assert ours == theirs, (name, url, ours, theirs)
         _tally.add(len(case.urls))
