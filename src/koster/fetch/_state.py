@@ -25,7 +25,7 @@ cache, and emits events. It does no network I/O; its cache may block.
 # * An *Entry* is what a fetch gave, as data that a cache stores: the body, the status, the hops,
 #   and until when it is fresh. It has no rules, and is the same for all agents and all dialects
 #   that read statuses alike.
-# * An *Outcome* is an entry read under a dialect at a moment: a file, or why there is none.
+# * An *Outcome* is what an entry means in a dialect at one moment: a file, or why it is missing.
 # * A *Site* is an outcome with the rules for the client's own agent, which nearly all questions are
 #   about: a dictionary, a comparison of times and a decision answer those.
 # * A *step* is a request or an entry: `koster.access` says what to request and what a response

@@ -352,6 +352,7 @@ class Pacer:
     def _discard_expired(self) -> None:
         """Discard expired turns; if too few are, raise the limit: each call is O(n)."""
         now = self._monotonic()
+        # Not a list of items: finalizers, which may take turns, run while it is made.
         for key, back_off in self._back_offs.copy().items():
             last = self._turns.get(key)
             is_old = last is None or now - last.began > MEMORY
