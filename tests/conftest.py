@@ -55,6 +55,16 @@ def pytest_configure() -> None:
         raise pytest.UsageError(warning)
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave thorough tests to `make test-all`, unless they are asked for (-m, -k, file::test)."""
+    asked = config.getoption("markexpr") or config.getoption("keyword")
+    if EVERYTHING or asked or any("::" in each for each in config.args):
+        return
+    left = [each for each in items if each.get_closest_marker("thorough")]
+    config.hook.pytest_deselected(items=left)
+    items[:] = [each for each in items if not each.get_closest_marker("thorough")]
+
+
 def pytest_collection_finish() -> None:
     """Leave the tests themselves out of each later garbage collection, and of those in forks."""
     gc.collect()
