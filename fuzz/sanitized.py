@@ -23,7 +23,7 @@ _ROOT = Path(__file__).parent.parent
 FLAGS = (
     "-fsanitize=address,undefined",
     "-fno-omit-frame-pointer",
-    "-g",
+    "-g1",
     "-O1",
     "-fno-sanitize-recover=undefined",
 )
@@ -64,6 +64,9 @@ def build(folder: Path, patch: Path | None = None) -> None:
     shutil.copytree(
         _ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("*.so", "__pycache__")
     )
+    # Cython's output, which only the compiler is to read anew.
+    if (_ROOT / "build" / "cython").is_dir():
+        shutil.copytree(_ROOT / "build" / "cython", folder / "build" / "cython")
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(_ROOT / name, folder)
     setup = (_ROOT / "setup.py").read_text("utf-8")
