@@ -6,13 +6,10 @@ A template is checked around its tags: they are masked, so that lines and column
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from .model import text_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _PHP, _ERB, _JINJA, _GO = "PHP", "ERB", "Jinja, Twig or Liquid", "Go or Hugo"
 _ANY = "Jinja, Twig, Liquid, Go or Hugo"

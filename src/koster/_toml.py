@@ -7,10 +7,7 @@ nested arrays. Here, files beyond some limits are refused before it reads them.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Any
+from typing import Any
 
 #: The maximum size of a file, in bytes or characters: many times that of a real one.
 MAX_SIZE = 1 << 20

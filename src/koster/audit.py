@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -25,15 +26,12 @@ from .analysis import (
     likely_urls,
     max_rules_of,
 )
-from .crawlers import Obeys, Purpose, place_in_reports
+from .crawlers import Crawler, Obeys, Purpose, place_in_reports
+from .model import Rule
+from .robots import RobotsTxt, Rules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from .crawlers import Crawler
     from .directives import Preference
-    from .model import Rule
-    from .robots import RobotsTxt, Rules
 
 __all__ = ["MARK", "Audit", "Row", "Verdict", "audit"]
 

@@ -6,6 +6,7 @@ others. An empty comparison proves that both files are equivalent.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -26,12 +27,10 @@ from .analysis import (
     paired_names,
 )
 from .crawlers import agent_for
+from .robots import RobotsTxt, Rules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from .directives import Preference
-    from .robots import RobotsTxt, Rules
 
 __all__ = ["EVERYBODY", "MAX_AGENTS", "Change", "Comparison", "Setting", "compare"]
 

@@ -8,24 +8,20 @@ has an effect.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ._asking import rules_for_data
 from ._toml import TomlError, read_toml
 from ._wording import truncated
 from .analysis import EVERYBODY, Budget, WholeFile, likely_urls
 from .crawlers import UnknownPurposeError, agent_for, expand_agent
-from .dialects import GOOGLE, RFC9309, dialect_named
+from .dialects import GOOGLE, RFC9309, Dialect, dialect_named
 from .diff import compare
 from .errors import KosterError, MissingExtraError, UnknownDialectError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from .dialects import Dialect
-    from .robots import RobotsTxt, Rules
+from .robots import RobotsTxt, Rules
 
 
 class ExpectationsError(KosterError, ValueError):

@@ -12,8 +12,10 @@ stays equivalent as well. If the file itself is in UTF-16 or UTF-32, pass it as 
 from __future__ import annotations
 
 import codecs
+from collections.abc import Callable, Iterable
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from ._asking import file_of
 from ._charsets import MAX_BYTES, bom_charset, complete_lines
@@ -28,18 +30,10 @@ from .analysis import (
     redundant_rules,
     rule_sets,
 )
-from .dialects import GOOGLE, RFC9309, RobotsTxtPath
+from .dialects import GOOGLE, RFC9309, Dialect, RobotsTxtPath
 from .diff import MAX_AGENTS, compare
-from .model import RULES, SPACE, Directive, LineKind
-from .robots import parse
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from collections.abc import Set as AbstractSet
-
-    from .dialects import Dialect
-    from .model import Line
-    from .robots import RobotsTxt, Rules
+from .model import RULES, SPACE, Directive, Line, LineKind
+from .robots import RobotsTxt, Rules, parse
 
 T = TypeVar("T")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +20,6 @@ from ..model import text_of
 from . import file_access, writing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from ..lint import Finding
 
 _Key = tuple[str, str, str]

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import rich_click as click
 
@@ -20,14 +21,10 @@ from .._reports.plain import printable
 from .._toml import MAX_SIZE, TomlError, read_toml
 from .._wording import count_noun, truncated
 from ..errors import MissingExtraError
+from ..lint import Check
 from ..lint import settings as lint_settings
 from ..lint.settings import Settings, SettingsError
 from . import file_access, links, reading
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..lint import Check
 
 _OWN_FILE = "koster.toml"
 _PROJECT_FILE = "pyproject.toml"

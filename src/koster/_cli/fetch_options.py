@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import rich_click as click
 
 from .._version import VERSION
 from .help import FETCHING
 from .types import FileType
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 #: The default User-Agent header.
 USER_AGENT = f"koster/{VERSION}"

@@ -6,6 +6,7 @@ import functools
 import queue
 import sys
 import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -21,15 +22,12 @@ from rich.progress import (
 
 from .. import origins
 from .._reports import screen
-from ..access import with_dialect
+from ..access import Outcome, with_dialect
+from ..dialects import Dialect, Statuses
 from ..errors import CacheError, MissingExtraError
 from .progress import progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from ..access import Outcome
-    from ..dialects import Dialect, Statuses
     from ..fetch import Event, RobotsClient
     from .fetch_options import FetchOptions
 

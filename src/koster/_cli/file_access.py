@@ -6,18 +6,16 @@ import os
 import re
 import stat
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from .._opening import check_stream, open_file
 from .._reports.plain import printable
 from ..errors import UnreadableError
 from ..robots import MAX_PARSED_BYTES
 from . import links
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 #: The name of standard input, as an argument and in output.
 STDIN = "-"

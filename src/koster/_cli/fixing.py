@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from .. import lint as linting
 from .._charsets import complete_lines
 from .._reports import screen
 from .._reports.plain import printable, shorten
 from .._reports.screen import Text
+from ..dialects import Dialect
 from ..diff import compare
-from ..lint import Severity
+from ..lint import Finding, Fixed, Severity
 from ..robots import parse
 from .line_diff import unified_diff
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..dialects import Dialect
-    from ..lint import Finding, Fixed
 
 
 @dataclass(frozen=True, slots=True)

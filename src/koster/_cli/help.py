@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import rich_click as click
 from rich_click.rich_help_configuration import RichHelpConfiguration
 
 from .examples import EXAMPLES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 #: The groups of options that several commands have.
 INPUT, RULES, OUTPUT, FETCHING = "Input", "Rules", "Output", "Fetching"

@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import threading
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -17,12 +18,11 @@ from ..errors import UnreadableError
 from ..robots import MAX_PARSED_BYTES
 from . import file_access, links, reading
 from .command_lines import arguments
+from .reading import RobotsFile
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Iterator
 
-    from .reading import RobotsFile
 
 #: Where a robots.txt is, if no file is named.
 _USUAL_PLACES = ("robots.txt", "public/robots.txt", "static/robots.txt")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from .._reports import screen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rich.progress import Progress, ProgressColumn
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,16 +15,12 @@ from .._contents import is_binary, is_page, is_readable, wide_charset
 from .._reports import screen
 from .._reports.plain import shorten
 from ..decisions import Reason
-from ..dialects import GOOGLE, RFC9309
+from ..dialects import GOOGLE, RFC9309, Dialect
 from ..errors import UnreadableError, UrlError
-from ..robots import MAX_PARSED_BYTES, parse
+from ..robots import MAX_PARSED_BYTES, RobotsTxt, parse
 from . import file_access
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ..dialects import Dialect
-    from ..robots import RobotsTxt
     from . import fetch_options
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import importlib
 import itertools
 import os
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import rich_click as click
 from click.exceptions import NoArgsIsHelpError
@@ -18,10 +19,6 @@ from .._reports.plain import printable
 from .._reports.screen import Text
 from .examples import GUIDE
 from .help import COMMANDS, STYLE, describe
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 #: The question that koster answers.
 _TITLE = "May this crawler fetch this URL, and which line of robots.txt says so?"

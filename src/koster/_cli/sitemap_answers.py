@@ -6,11 +6,13 @@ import itertools
 import os
 import stat
 import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TextIO
+from datetime import datetime
+from typing import TYPE_CHECKING, TextIO, TypeAlias
 
 from .._reports import screen
-from .._reports.answers import Tally, answers
+from .._reports.answers import FileQuestions, Tally, answers
 from .._reports.check import CheckResults
 from .._reports.registry import render
 from .._reports.summary import Summary
@@ -18,11 +20,6 @@ from .sitemaps import Urls, group_by_site, read_sitemaps
 from .stopping import stop
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from datetime import datetime
-    from typing import TypeAlias
-
-    from .._reports.answers import FileQuestions
     from . import fetch_options
 
     #: Fetches the robots.txt of some sites; returns a question for each, and whether all were read.

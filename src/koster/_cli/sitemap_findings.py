@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from .._reports import screen
@@ -10,14 +11,12 @@ from .._reports.plain import shorten
 from .._wording import count_noun
 from ..lint import SitemapUrls
 from ..lint._sitemaps import Comparisons
+from ..lint.settings import Settings
+from .reading import RobotsFile
 from .sitemaps import group_by_site, read_sitemaps
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from ..lint.settings import Settings
     from . import fetch_options
-    from .reading import RobotsFile
 
 
 def blocked_urls(

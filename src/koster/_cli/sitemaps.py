@@ -6,13 +6,15 @@ import functools
 import os
 import re
 import sys
-from contextlib import closing, contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
 from typing import IO, TYPE_CHECKING
 
 import rich_click as click
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
+    Progress,
     SpinnerColumn,
     TextColumn,
     TimeElapsedColumn,
@@ -27,11 +29,6 @@ from . import fetching, file_access, reading
 from .progress import progress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from contextlib import AbstractContextManager
-
-    from rich.progress import Progress
-
     from ..fetch.downloads import Downloads
     from .fetch_options import FetchOptions
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import wraps
-from typing import TYPE_CHECKING, Generic, NoReturn, ParamSpec, TypeVar
+from typing import Generic, NoReturn, ParamSpec, TypeVar
 
 from .._reports import screen
 from .._reports.interrupts import delayable
 from .._wording import count_noun
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from .._reports import screen
 from .._reports.plain import printable
 from ..errors import UnreadableError
 from . import file_access, links
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from .file_access import FileVersion
+from .file_access import FileVersion
 
 #: A new file may get an access control list from its folder.
 _ACL = "system.posix_acl_access"

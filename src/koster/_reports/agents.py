@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from .._wording import count_noun
-from ..crawlers import MANNERS, place_in_reports
+from ..crawlers import MANNERS, Crawler, place_in_reports
 from . import screen
 from .json import to_json
 from .records import of_crawler
 from .text import Text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ..crawlers import Crawler
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from .._asking import allowed_as_browsers_read, decide_as_sent, rules_for_data, url_as_sent
 from ..crawlers import agent_for
-from ..decisions import Reason
+from ..decisions import Decision, Reason
+from ..dialects import Dialect
 from ..model import text_of
-from ..robots import parse
+from ..robots import RobotsTxt, Rules, parse
 from .plain import printable, shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from datetime import datetime
-
     from ..access import Outcome
-    from ..decisions import Decision
-    from ..dialects import Dialect
-    from ..robots import RobotsTxt, Rules
 
 #: The text for decisions without a rule.
 _WITHOUT_A_RULE = {

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ..analysis import Extent
-from ..audit import MARK
-from ..crawlers import MANNERS, Obeys, place_in_reports
+from ..audit import MARK, Audit, Verdict
+from ..crawlers import MANNERS, Obeys, Purpose, place_in_reports
 from . import screen
 from .json import to_json
 from .pages import page
 from .plain import markdown, markdown_code, printable, shorten
 from .records import of_audit
 from .text import Text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ..audit import Audit, Verdict
-    from ..crawlers import Purpose
 
 _STYLES = {Extent.ALL: "bold red", Extent.SOME: "yellow", Extent.NONE: "green"}
 #: Signs that distinguish verdicts without colour.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from .._wording import count_noun
 from . import line_charts, screen
@@ -14,9 +15,6 @@ from .plain import printable
 from .text import Text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import TypeAlias
-
     from ..bulk.report import BlockingReport, Share
 
     #: Shares by crawl and agent.

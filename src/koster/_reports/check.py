@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import islice
-from typing import TYPE_CHECKING
 
+from ..robots import Rules
 from . import screen
-from .answers import FIELDS, FIELDS_OF_TIME, name_of
+from .answers import FIELDS, FIELDS_OF_TIME, FileDecision, FileQuestions, Tally, name_of
 from .interrupts import held
 from .plain import printable
 from .text import Text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from datetime import datetime
-
-    from ..robots import Rules
-    from .answers import FileDecision, FileQuestions, Tally
 
 _URL_AND_LINE = ["URL", "Decided by"]
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from .._wording import count_noun, joined
 from .bulk import percent
-from .log_words import CAUTION, identity_of, lead, time_of
+from .log_words import CAUTION, Judged, identity_of, lead, time_of
 from .plain import markdown, markdown_code
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ..logs import CrawlerReport
-    from .log_words import Judged
 
 #: The maximum number of rules, and of requests, of a crawler.
 _MAX_RULES = 10

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._wording import count_noun
-from ..conformance import LEVELS, CaseVerdict, DecisionCase, ServerCase, SuiteReport
+from ..conformance import (
+    LEVELS,
+    Case,
+    CaseResult,
+    CaseVerdict,
+    DecisionCase,
+    ServerCase,
+    ServerResponse,
+    Step,
+    SuiteReport,
+    UrlDecision,
+)
 from ..model import text_of
 from . import screen
 from .json import to_json
 from .plain import printable, printable_lines
 from .text import Text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from ..conformance import Case, CaseResult, ServerResponse, Step, UrlDecision
 
 #: How many failures the text has; the other formats have all.
 _SHOWN = 20

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ..analysis import EVERYBODY
+from ..analysis import EVERYBODY, Difference
+from ..decisions import Decision
+from ..dialects import Dialect
 from . import screen
 from .json import to_json
 from .plain import markdown_code, printable, shorten
@@ -13,11 +16,6 @@ from .records import of_comparison
 from .text import Text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from ..analysis import Difference
-    from ..decisions import Decision
-    from ..dialects import Dialect
     from ..diff import Change, Comparison, Setting
 
 #: The maximum number of URLs for each change; JSON has all.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from .._wording import count_noun
-from ..access import HTML_PAGE
+from ..access import HTML_PAGE, Outcome
 from ..decisions import Reason
 from ..model import text_of
 from . import screen
@@ -14,11 +14,6 @@ from .json import to_json
 from .plain import printable, printable_lines, shorten
 from .records import of_outcome
 from .text import Text
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from ..access import Outcome
 
 _SUMMARY = {
     None: "a file",

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..lint import Severity
+from ..lint import Finding, Severity
 from .plain import printable
 from .records import sentence
 
 if TYPE_CHECKING:
-    from ..lint import Finding
     from .lint import Findings
     from .test import Results
 

@@ -7,11 +7,10 @@ from collections import Counter
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from ..conformance import LEVELS, CaseVerdict
+from ..conformance import LEVELS, CaseResult, CaseVerdict, SuiteReport
 from .conformance import failure_text
 
 if TYPE_CHECKING:
-    from ..conformance import CaseResult, SuiteReport
     from .test import FileResults, Results
 
 #: XML 1.0 §2.2: characters it cannot contain.

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from .._wording import count_noun
-from ..lint import CHECK_OF, Severity, most_important
+from ..lint import CHECK_OF, Finding, Severity, most_important
 from ..robots import parse
 from . import screen
 from .json import to_json
 from .plain import printable
 from .records import of_finding, sentence
 from .text import Text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ..lint import Finding
 
 STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ from .._moments import EPOCH, later
 from .._wording import count_noun
 from .bulk import percent
 from .log_words import (
+    Judged,
     fetches_of,
     heading,
     identity_of,
@@ -21,10 +23,7 @@ from .pages import page
 from .plain import shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ..logs import CrawlerReport, Report, Version
-    from .log_words import Judged
 
 #: The maximum number of rules of a crawler, and of crawlers in charts.
 _MAX_RULES = 10

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from .._wording import count_noun, joined
@@ -10,8 +11,6 @@ from .bulk import percent
 from .plain import shorten
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from ..logs import CrawlerReport, Report
 
 #: What is known about an identity, for a person.

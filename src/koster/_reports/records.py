@@ -6,20 +6,18 @@ surrogates if a file was not UTF-8: `koster._reports.json` replaces them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ..decisions import Decision
 from ..model import text_of
 from .plain import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import TypeAlias
-
     from ..access import Outcome
     from ..analysis import Difference, Disagreement
     from ..audit import Audit, Row, Verdict
     from ..crawlers import Crawler
-    from ..decisions import Decision
     from ..diff import Comparison, Setting
     from ..directives import Preference
     from ..lint import Edit, Finding

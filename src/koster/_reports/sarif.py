@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from .._version import VERSION
-from ..lint import CHECKS, Severity
+from ..lint import CHECKS, Finding, Severity
 from .json import to_json
 from .plain import printable
 from .records import sentence
 
 if TYPE_CHECKING:
-    from ..lint import Finding
     from .lint import Findings
 
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, TextIO
 
 from ..model import text_of
@@ -11,8 +12,6 @@ from .plain import printable, printable_lines
 from .text import Text, table_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from rich.console import Console
 
 __all__ = [

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from .._wording import count_noun
 from ..model import text_of
-from ..sitemaps import BlockedUrls
+from ..robots import Rules
+from ..sitemaps import Blocked, BlockedUrls
 from . import screen
-from .answers import FileDecision, name_of
+from .answers import FileDecision, FileQuestions, FileReading, name_of
 from .check import print_site_settings
 from .plain import printable, shorten
 from .text import Text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from datetime import datetime
-
-    from ..robots import Rules
-    from ..sitemaps import Blocked
-    from .answers import FileQuestions, FileReading
 
 
 @dataclass(frozen=True, slots=True)

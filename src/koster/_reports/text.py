@@ -5,12 +5,11 @@ On a terminal, `screen` prints with rich. Importing rich takes as long as most c
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import rich.text
 
 #: The spaces between two columns.

@@ -8,34 +8,29 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 from .. import lint as linting
 from .._asking import decide_as_sent, rules_for_data
 from .._reports.records import of_audit, of_comparison, of_disagreement, of_finding, of_outcome
 from .._wording import truncated
+from ..access import Outcome
 from ..analysis import disagreements
 from ..audit import audit
 from ..crawlers import agent_for, known, named
+from ..decisions import Decision
 from ..dialects import dialect_named
 from ..diff import compare
 from ..errors import UrlError
+from ..lint import Finding
 from ..origins import origin_of
 from . import bodies
-from .files import UnreadOutcome, body_of, read, robots_of
+from .files import File, UnreadOutcome, body_of, read, robots_of
 from .refusals import RefusedError, answer_too_large
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from typing import TypeVar
-
-    from ..access import Outcome
-    from ..decisions import Decision
-    from ..lint import Finding
-    from .files import File
-
-    T = TypeVar("T")
+T = TypeVar("T")
 
 
 #: Maximum characters of a rule or sentence, and items of a list: a line may be as long as the file,

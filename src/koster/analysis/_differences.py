@@ -8,23 +8,17 @@ them in either set.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from .._asking import decision_by, rules_for_data, selection_of
-from ..dialects import Patterns
-from ..robots import parse
+from ..decisions import Decision
+from ..dialects import Dialect, Patterns
+from ..robots import RobotsTxt, Rules, parse
 from ._pairs import Pairs
 from ._patterns import SHELL, are_plain, digits_of_runs, is_text_read_alike
 from ._search import Budget, BudgetSpentError
 from ._search.urls import with_host_if_ambiguous
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ..decisions import Decision
-    from ..dialects import Dialect
-    from ..robots import RobotsTxt, Rules
 
 #: Steps for the disagreements of a file: seconds of work.
 _STEPS_OF_FILE = 700_000

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from ..model import Rule
+from ..robots import Rules
 from ._examples import Examples, likely_urls_of
-from ._patterns import BY_ORDER, ROBOTS_TXT_ROW, ROOT
+from ._patterns import BY_ORDER, ROBOTS_TXT_ROW, ROOT, Pattern
 from ._ranking import Ranking
 from ._search import Budget, BudgetSpentError
 from ._search.urls import comparison_path, url_of, with_host_if_ambiguous
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
-
-    from ..model import Rule
-    from ..robots import Rules
-    from ._patterns import Pattern
 
 
 class Cause(enum.StrEnum):

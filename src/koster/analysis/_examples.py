@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
 
-from ._patterns import ROOT
-from ._search import Search
+from ..dialects import Reading
+from ._patterns import ROOT, Pattern
+from ._ranking import Ranking
+from ._search import Budget, Search
 from ._search.urls import simplify_url, url_beginning_with, url_of, with_host_if_ambiguous
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from ..dialects import Reading
-    from ._patterns import Pattern
-    from ._ranking import Ranking
-    from ._search import Budget
 
 
 def likely_urls_of(pattern: Pattern, reading: Reading) -> Iterator[str]:

@@ -5,15 +5,12 @@ from __future__ import annotations
 import enum
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from ..model import Rule
+from ..robots import Rules
 from ._examples import Examples
 from ._ranking import Ranking
 from ._search import Budget, BudgetSpentError
-
-if TYPE_CHECKING:
-    from ..model import Rule
-    from ..robots import Rules
 
 #: Longer rules are not the first to try: all rules may be compared with each of their characters.
 _LONG = 2_000

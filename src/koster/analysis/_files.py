@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
 
 from .._asking import rules_for_data, selection_of
 from .._lazy import cached_property
-from ..robots import parse
+from ..dialects import Dialect
+from ..model import Rule
+from ..robots import RobotsTxt, Rules, parse
 from ._differences import Differences, count_rules, difference
-from ._effects import DeadRules, IdleRules, dead_rules_of, idle_rules_of
+from ._effects import DeadRule, DeadRules, IdleRule, IdleRules, dead_rules_of, idle_rules_of
 from ._examples import Examples
 from ._extent import Classification, Extent, classify
 from ._names import Selecting, count_line_ends, first_of, names_in
 from ._ranking import Ranking
 from ._search import Budget, BudgetSpentError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from ..dialects import Dialect
-    from ..model import Rule
-    from ..robots import RobotsTxt, Rules
-    from ._effects import DeadRule, IdleRule
 
 Found = TypeVar("Found", DeadRules, IdleRules)
 

@@ -9,15 +9,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
-from ._patterns import BY_ORDER
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from ._patterns import Pattern
-    from ._search import Budget
+from ._patterns import BY_ORDER, Pattern
+from ._search import Budget
 
 #: Bytes of a part, unless the run is shorter.
 _PART = 6

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import itertools
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
 
 from .._asking import file_of
 from ..dialects import Names
 from ..model import SPACE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from ..robots import RobotsTxt
+from ..robots import RobotsTxt
 
 _TOKEN = re.compile(r"[A-Za-z0-9._-]+")
 _LETTERS = re.compile(r"[A-Za-z_-]*")

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from .._asking import selection_of
 from .._lazy import cached_property
 from ..dialects import Choice
+from ..robots import Rules
 from ._index import Index
-from ._patterns import ROBOTS_TXT_ROW, ROOT, digits_of_runs
+from ._patterns import ROBOTS_TXT_ROW, ROOT, Pattern, digits_of_runs
 from ._ranking import Ranking, exempts_robots_txt
-from ._search import BudgetSpentError, Search, alphabet
+from ._search import Budget, BudgetSpentError, Search, alphabet
+from ._search.alphabet import Alphabet
 from ._search.urls import (
     DECODED_ESCAPES,
     UNAMBIGUOUS,
@@ -23,14 +25,6 @@ from ._search.urls import (
     with_host_if_ambiguous,
     with_written_escapes,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ..robots import Rules
-    from ._patterns import Pattern
-    from ._search import Budget
-    from ._search.alphabet import Alphabet
 
 #: Pairs of which likely URLs are tried when no proof is found within the budget.
 _MAX_SAMPLES = 200

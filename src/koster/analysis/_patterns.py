@@ -6,20 +6,16 @@ A pattern tells which paths it matches, and which other patterns it surely cover
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from operator import attrgetter
-from typing import TYPE_CHECKING
 
 from .._engine import wildcards as _wildcards
 from ..dialects import Patterns
 from ._search import Shell, Starred
+from ._search.automata import Automaton
 from ._search.urls import SAFE
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ._search.automata import Automaton
-
-    CompiledRule = tuple[bytes, int, int, bool, bool, int, int]
+CompiledRule = tuple[bytes, int, int, bool, bool, int, int]
 
 #: Pseudo-rows: no rule matches; the path of /robots.txt.
 NO_RULE = -1

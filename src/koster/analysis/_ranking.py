@@ -7,13 +7,16 @@ everything; those for /robots.txt come first if it is exempt.
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 from operator import attrgetter
-from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
 
 from .._asking import selection_of
+from .._engine.selection import Selection
 from .._lazy import cached_property
-from ..dialects import Patterns, RobotsTxtPath
+from ..dialects import Patterns, Reading, RobotsTxtPath
+from ..model import Rule
+from ..robots import Rules
 from ._index import Index
 from ._patterns import (
     BY_ORDER,
@@ -23,18 +26,9 @@ from ._patterns import (
     pseudo_pattern,
     robots_txt_patterns,
 )
-from ._search import alphabet
+from ._search import Budget, alphabet
+from ._search.alphabet import Alphabet
 from ._search.urls import with_written_escapes
-
-if TYPE_CHECKING:
-    from collections.abc import Container
-
-    from .._engine.selection import Selection
-    from ..dialects import Reading
-    from ..model import Rule
-    from ..robots import Rules
-    from ._search import Budget
-    from ._search.alphabet import Alphabet
 
 #: What the engine returns for a URL that is too long, and the pattern for that: of no set.
 _TOO_LONG = -4

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._charsets import complete_lines
 from .._version import VERSION
@@ -18,18 +19,11 @@ from ..errors import KosterError
 from . import _reading, kernel
 from ._archived import ARCHIVED, DISTINCT
 from ._arrow import pa, pc
-from ._batches import BadRecords, WrongColumnsError
-from ._shards import KEY, ShardReport, identity_of
+from ._batches import BadRecords, Batch, WrongColumnsError
+from ._shards import KEY, Question, ShardReport, Task, identity_of
 from ._writer import Writer
 from .kernel import CLASSIFIED, DECIDED, FACTS, storable_text
 from .warc import FetchClass
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from ._batches import Batch
-    from ._shards import Question, Task
-
 
 #: Errors of the input or the disk; any other is a bug, and ends the run.
 _ERRORS = (OSError, pa.ArrowException, KosterError, MemoryError, ValueError)

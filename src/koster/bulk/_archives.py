@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, BinaryIO
+from collections.abc import Iterable, Iterator
+from typing import BinaryIO
 
 from . import warc
 from ._arrow import np
-from ._batches import Batch
+from ._batches import BadRecords, Batch, Columns, Input
 from ._parquet import BYTES, ROWS
 from ._scanned import Piece, joined, piece_of, scan
 from .warc import BadRecord
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from ._batches import BadRecords, Columns, Input
 
 
 def read_archive(source: Input, _columns: Columns, bad: BadRecords) -> Iterator[Batch]:

@@ -6,17 +6,15 @@ Takes columns of any type. What cannot be read is null: a report counts it, and 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors import UrlError
 from ..origins import MAX_URL, origin_of
 from ._arrow import pa, pc
 from ._columns import to_large_binary, to_text
 from ._parquet import TEXT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 #: The maximum characters of a crawl's name; longer ones are cut.
 _MAX_CRAWL = 200

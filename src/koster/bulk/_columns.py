@@ -9,19 +9,14 @@ from __future__ import annotations
 from array import array
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
-from ._arrow import np, pa, pc
+from ._arrow import Numbers, np, pa, pc
 from ._loops import batches as _batches
 from ._parts import Parts
 
-if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    from ._arrow import Numbers
-
-    #: pyarrow's arrays, objects that export themselves as such, and sequences.
-    Column: TypeAlias = Any
+#: pyarrow's arrays, objects that export themselves as such, and sequences.
+Column: TypeAlias = Any
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,22 +5,18 @@ from __future__ import annotations
 import csv
 import os
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pyarrow.csv
 
 from ..errors import UnreadableError
 from ._arrow import pa
-from ._batches import WrongColumnsError
+from ._batches import BadRecords, Batch, Columns, Input, WrongColumnsError
 from ._columns import to_text
 from ._csv_rows import checked_rows
 from ._parquet import BYTES, ROWS
 from ._tables import decompressed, find_columns, to_batch
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ._batches import BadRecords, Batch, Columns, Input
 
 #: Bytes of CSV that are read at a time; a longer row may be reported as broken.
 BLOCK = 8 * BYTES

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors import UnreadableError
 from ._arrow import pa
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @contextmanager

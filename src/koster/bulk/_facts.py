@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from .. import directives
 from .._charsets import MAX_BYTES
 from .._contents import is_binary, is_page, wide_charset
+from ..dialects import Dialect
 from ..model import DIRECTIVE_OF, RULES, Directive, text_of
 from ._arrow import pa
 from ._loops import batches as _batches
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ..dialects import Dialect
     from ._parts import Parts
 
 #: The maximum length of an unknown directive or a value in the facts; longer ones are cut.

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from array import array
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
-from ._arrow import np
-
-if TYPE_CHECKING:
-    from ._arrow import Numbers
+from ._arrow import Numbers, np
 
 #: How far back fetches are looked up for requests that are logged late, such as long downloads.
 _HORIZON = timedelta(hours=1) // timedelta(microseconds=1)

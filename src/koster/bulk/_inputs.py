@@ -7,13 +7,10 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 from ..errors import UnreadableError
 from ._batches import Input
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 #: The file that marks a folder of answers, which is not one of inputs.
 MARKER = ".koster-bulk"

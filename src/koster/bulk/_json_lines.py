@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import itertools
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from .._json import parse_json
 from ._arrow import pa
+from ._batches import BadRecords, Batch, Columns, Input
 from ._parquet import BYTES, ROWS
 from ._tables import TEXT_ROLES, decompressed, find_columns, to_batch
 from .kernel import storable_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ._batches import BadRecords, Batch, Columns, Input
 
 #: The maximum number of keys that become columns.
 _MAX_KEYS = 1_000

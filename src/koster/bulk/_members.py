@@ -8,16 +8,12 @@ are noticed: the sizes are wrong then.
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
-from ._arrow import np
+from ._arrow import Numbers, np
 from ._loops.records import MEMBER_HEADER, find_members
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ._arrow import Numbers
 
 #: Compressed bytes that are read at once: the members of a batch, if files have a usual size.
 _CHUNK = 3 << 20

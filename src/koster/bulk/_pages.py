@@ -12,10 +12,8 @@ order, and no lists. All else is an error, so that Arrow never sees a page which
 
 from __future__ import annotations
 
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from collections.abc import Iterator
+from typing import IO, Any, NamedTuple
 
 # Types of Thrift's compact protocol.
 _TRUE, _FALSE, _I32, _I64, _BINARY, _STRUCT = 1, 2, 5, 6, 8, 12

@@ -8,18 +8,15 @@ dictionary, where a text that repeats takes a few bits a row.
 from __future__ import annotations
 
 import re
-from typing import IO, TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import IO, Any
 
 import pyarrow.parquet as pq
 
 from ..errors import UnreadableError
 from . import _pages
 from ._arrow import pa, pc
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ._pages import Column
+from ._pages import Column
 
 #: The maximum rows and bytes of a batch.
 ROWS = 2_048

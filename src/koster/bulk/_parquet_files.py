@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import IO, TYPE_CHECKING
+from collections.abc import Iterator
+from typing import IO
 
 import pyarrow.parquet as pq
 
 from . import _parquet
-from ._batches import Batch, WrongColumnsError
+from ._batches import BadRecords, Batch, Columns, Input, WrongColumnsError
 from ._tables import check_type, find_columns, to_batch
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ._batches import BadRecords, Columns, Input
 
 
 def read_parquet(source: Input, columns: Columns, _bad: BadRecords) -> Iterator[Batch]:

@@ -10,11 +10,11 @@ from array import array
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ._arrow import np, pa
+from ._arrow import Numbers, np, pa
 from ._loops import batches as _batches
 
 if TYPE_CHECKING:
-    from ._arrow import Numbers
+    # A type of C in compiled modules.
     from ._loops.buffers import Buffer
 
 

@@ -14,23 +14,18 @@ import subprocess
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 from .._own_process import command_of
-from ._shards import ShardReport
+from ._batches import Input
+from ._shards import ShardReport, Task
 from ._worker import INTERVAL
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeAlias
-
-    from ._batches import Input
-    from ._shards import Task
-
-    #: Called with how far each input is read, in bytes, and its rows so far.
-    Progress: TypeAlias = Callable[[list[int], list[int]], None]
+#: Called with how far each input is read, in bytes, and its rows so far.
+Progress: TypeAlias = Callable[[list[int], list[int]], None]
 
 
 class ProgressTracker:

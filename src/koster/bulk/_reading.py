@@ -8,19 +8,15 @@ cannot be read at all, `UnreadableError` says why.
 from __future__ import annotations
 
 import csv
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
 from ..errors import KosterError, UnreadableError
 from ._archives import read_archive
 from ._arrow import pa
+from ._batches import BadRecords, Batch, Columns, Input
 from ._csv_files import BLOCK, read_csv
 from ._json_lines import read_json_lines
 from ._parquet_files import read_parquet
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from ._batches import BadRecords, Batch, Columns, Input
 
 
 def batches(source: Input, columns: Columns, bad: BadRecords) -> Iterator[Batch]:

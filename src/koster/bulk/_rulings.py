@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._asking import rules_for_data
 from ..crawlers import Crawler, Obeys, Purpose, agent_for, named
 from ..decisions import Reason
-from ..dialects import RFC9309
+from ..dialects import RFC9309, Dialect
 from ..robots import parse
 from . import kernel
-from ._arrow import np, pa, pc
+from ._arrow import Numbers, np, pa, pc
 from ._columns import to_numpy, unchunked
-
-if TYPE_CHECKING:
-    from ..dialects import Dialect
-    from ._arrow import Numbers
 
 #: What a version says about a request.
 ALLOWED, DISALLOWED, UNBOUND, UNDECIDED = range(4)

@@ -8,25 +8,23 @@ archive is unusual, or it is broken, reading stops before, for `_warc_recovery` 
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from .._charsets import MAX_BYTES, declared_charset, to_utf8
 from .._contents import is_binary, is_page
 from . import warc
 from ._archived import ARCHIVED
-from ._arrow import np, pa
+from ._arrow import Numbers, np, pa
 from ._loops import records as _records
-from ._members import read_members
+from ._members import Members, read_members
 from ._parts import Parts
 from ._warc_reader import BadRecord, BrokenError, read_raw
 from .warc import FetchClass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from ._arrow import Numbers
+    # A type of C in compiled modules.
     from ._loops.buffers import Buffer
-    from ._members import Members
 
 _CLASSES = tuple(FetchClass)
 _CODES = {fetch_class: code for code, fetch_class in enumerate(_CLASSES)}

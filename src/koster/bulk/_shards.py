@@ -9,19 +9,17 @@ import hashlib
 import json
 import os
 import re
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._json import parse_json
 from .._version import VERSION
 from ..errors import KosterError, UnreadableError
 from ._batches import Columns, Input
 from ._inputs import MARKER
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 #: The key of a shard's Parquet metadata.
 KEY = b"koster.bulk"

@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import re
 import tempfile
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow.parquet as pq
 
@@ -18,14 +19,10 @@ from ..errors import UnreadableError
 from ._archived import ARCHIVED
 from ._arrow import pa, pc
 from ._attribution import FIRST, LAST, crawls, moments, origins
+from ._batches import Columns
 from ._tables import CRAWL_NAME, TIME_NAME, available
 from .duckdb import REDIRECTS
 from .kernel import CLASSIFIED
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from ._batches import Columns
 
 #: The label of files without a crawl or a date.
 UNDATED = "undated"

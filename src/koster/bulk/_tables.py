@@ -5,17 +5,14 @@ from __future__ import annotations
 import itertools
 import os
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._engine.document import MAX_PARSED_BYTES
 from ._arrow import pa, pc
-from ._batches import Batch, WrongColumnsError
+from ._batches import Batch, Columns, Input, WrongColumnsError
 from ._columns import to_large_binary
 from ._parquet import TEXT
 from ._parts import buffers
-
-if TYPE_CHECKING:
-    from ._batches import Columns, Input
 
 #: The default names of the column of robots.txt files; the first that exists is used.
 BODY_NAMES = ("body", "text", "content", "robots_txt", "robots")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from ..errors import missing
 
@@ -14,9 +14,8 @@ try:
 except ImportError as error:
     raise missing("koster.bulk.warc", "bulk") from error
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from datetime import datetime
+from collections.abc import Callable, Iterator
+from datetime import datetime
 
 #: The maximum bytes of a body: 32 times what crawlers must parse (RFC 9309 §2.5).
 MAX_BODY = 16 * 1024 * 1024 - 1

@@ -5,16 +5,12 @@ from __future__ import annotations
 import io
 import re
 import zlib
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from ..errors import UnreadableError
-from ._warc_reader import BadRecord, BrokenError, read_raw
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ._warc_reader import RawRecord
+from ._warc_reader import BadRecord, BrokenError, RawRecord, read_raw
 
 #: The maximum number of broken records before the rest of the archive is skipped.
 _MAX_BROKEN = 1_000

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import base64
 import io
+from collections.abc import Collection
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow.parquet as pq
 
 from ._arrow import pa
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 #: The maximum rows and bytes of a row group.
 _GROUP_ROWS = 16_384

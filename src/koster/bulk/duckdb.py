@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..dialects import RFC9309
 from ..errors import missing
@@ -44,8 +44,7 @@ try:
 except ImportError as error:
     raise missing("koster.bulk.duckdb", "bulk") from error
 
-if TYPE_CHECKING:
-    from ..dialects import Dialect
+from ..dialects import Dialect
 
 __all__ = ["CLASSIFIED", "DECIDED", "FACTS", "REDIRECTS", "register"]
 

@@ -38,18 +38,14 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ..dialects import RFC9309
+from ..dialects import RFC9309, Dialect
 from ..freshness import MAX_UNREACHABLE
-from ._arrow import np, pa, pc
+from ._arrow import Numbers, np, pa, pc
 from ._columns import to_large_binary, to_numpy, unchunked
 from ._fetches import NEVER, FetchMoments
 from ._rulings import ANSWERED, DISALLOWED, UNBOUND, UNDECIDED, answers, encode, is_exempt
-
-if TYPE_CHECKING:
-    from ..dialects import Dialect
-    from ._arrow import Numbers
 
 __all__ = [
     "ANSWERED", "GRACE", "JUDGED", "TOLERANCE", "Judge", "Verdict", "answers", "is_exempt", "judge",

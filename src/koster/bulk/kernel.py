@@ -17,8 +17,9 @@ from __future__ import annotations
 
 import re
 from array import array
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._asking import rules_for_data
 from .._engine.names import AgentNames
@@ -26,11 +27,12 @@ from .._misuse import check_order
 from ..analysis import Budget
 from ..analysis import classify as analyze
 from ..crawlers import agent_for
-from ..dialects import RFC9309, Decoding, Escapes
+from ..dialects import RFC9309, Decoding, Dialect, Escapes
 from ..origins import bytes_as_sent
 from ..robots import decoded, parse
 from ._arrow import np, pa, pc
 from ._columns import (
+    Column,
     EncodedColumn,
     encode_column,
     in_chunks,
@@ -44,12 +46,6 @@ from ._facts import FACTS, facts_of
 from ._loops import batches as _batches
 from ._loops import extents as _extents
 from ._parts import Parts, buffers
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ..dialects import Dialect
-    from ._columns import Column
 
 __all__ = ["CLASSIFIED", "DECIDED", "FACTS", "allowed", "classify", "decide", "facts"]
 

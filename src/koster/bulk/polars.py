@@ -17,7 +17,7 @@ Binary, Categorical or Enum. The result for null is null.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._misuse import check_order, is_location
 from ..dialects import RFC9309
@@ -31,10 +31,9 @@ try:
 except ImportError as error:
     raise missing("koster.bulk.polars", "bulk") from error
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable
 
-    from ..dialects import Dialect
+from ..dialects import Dialect
 
 __all__ = ["CLASSIFIED", "DECIDED", "FACTS", "RobotsExpr", "RobotsSeries"]
 

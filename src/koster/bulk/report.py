@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..crawlers import Obeys, Purpose, known, place_in_reports
 from ..errors import MissingExtraError, UnreadableError, missing
@@ -25,11 +25,10 @@ try:
 except ImportError as error:
     raise missing("koster.bulk.report", "bulk") from error
 
-if TYPE_CHECKING:
-    import os
+import os
 
-    from ..crawlers import Crawler
-    from .runs import Columns
+from ..crawlers import Crawler
+from .runs import Columns
 
 __all__ = ["MAX_CRAWLS", "UNDATED", "BlockingReport", "Fetches", "Share", "report"]
 

@@ -16,14 +16,14 @@ from __future__ import annotations
 import importlib.util
 import os
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..errors import missing
 from . import _inputs
 from ._batches import Columns, Input, WrongColumnsError
-from ._processes import ProgressTracker, run_in_processes
+from ._processes import Progress, ProgressTracker, run_in_processes
 from ._shards import (
     ForeignFolderError,
     Question,
@@ -36,11 +36,6 @@ from ._shards import (
     remove_parts,
     shard_name,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ._processes import Progress
 
 __all__ = [
     "Columns",

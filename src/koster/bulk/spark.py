@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from ..dialects import RFC9309, dialect_named
 from ..errors import KosterError, missing
@@ -34,10 +34,9 @@ try:
 except ImportError as error:
     raise missing("koster.bulk.spark", "spark") from error
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
-    from ..dialects import Dialect
+from ..dialects import Dialect
 
 __all__ = ["CLASSIFIED", "DECIDED", "FACTS", "archives", "classify", "decide", "facts", "judge"]
 

@@ -16,7 +16,7 @@ import zlib
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from .._charsets import declared_charset
 from .._contents import is_binary, is_page
@@ -28,11 +28,10 @@ from ._warc_recovery import whole_records
 
 __all__ = ["MAX_BODY", "BadRecord", "FetchClass", "Record", "records"]
 
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterator
+import os
+from collections.abc import Iterator
 
-    from ._warc_reader import RawRecord
+from ._warc_reader import RawRecord
 
 
 class FetchClass(enum.StrEnum):

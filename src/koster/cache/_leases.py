@@ -8,15 +8,11 @@ from __future__ import annotations
 import secrets
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from .forks import at_fork
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from .store import LeasingCache
+from .store import LeasingCache
 
 #: Seconds after which a lease ends that nobody renews. Shorter than the timeout of a fetch by
 #: default, so that those who wait for a killed process do not all give up at once.

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Generic, TypeVar
+from datetime import timedelta
+from typing import Generic, TypeVar
 
 from ..errors import CacheError
+from ..freshness import Entry
 from ._selection import is_of, moment_before, origins_of
 from .forks import at_fork
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from datetime import timedelta
-
-    from ..freshness import Entry
 
 K = TypeVar("K")
 V = TypeVar("V")

@@ -24,11 +24,13 @@ try:
 except ModuleNotFoundError as error:
     raise missing("RedisCache", "redis") from error
 
+from collections.abc import Callable, Iterator
+
+from ..freshness import Entry
+
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Callable, Iterator
 
-    from ..freshness import Entry
 
 #: Entries that are not refreshed expire: a stale file is unused after `MAX_UNREACHABLE`.
 _TTL = MAX_UNREACHABLE + timedelta(days=10)

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable
+from typing import cast
 
+from ..dialects import Statuses
 from ..freshness import Entry
 from ._leases import Lease, Leases
-from .store import key_prefix
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..dialects import Statuses
-    from .store import Cache, LeasingCache
+from .store import Cache, LeasingCache, key_prefix
 
 #: Seconds until a failed cache is tried again, so that decisions do not wait for each timeout.
 RETRY_SECONDS = 10.0

@@ -11,19 +11,15 @@ import os
 import sqlite3
 import threading
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
 
 from ..errors import CacheError
+from ..freshness import Entry
 from ._selection import FIRST_WITHOUT_PREFIX, moment_before, origins_of
 from ._sqlite_guard import TABLE, StatementDeadline, guard, verify
 from .forks import at_fork
 from .store import decode_entry, encode_entry
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from datetime import timedelta
-
-    from ..freshness import Entry
 
 #: Seconds to wait for writers in other processes.
 _TIMEOUT = 1.0

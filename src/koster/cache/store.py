@@ -9,17 +9,14 @@ from __future__ import annotations
 
 import json
 import zlib
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any, Protocol
 
 from .._json import parse_json
 from .._moments import EPOCH, later
+from ..dialects import Statuses
 from ..freshness import Answer, Entry, Hop
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from datetime import datetime
-
-    from ..dialects import Statuses
 
 #: The format of records, with its version.
 _FORMAT = b"koster-entry-1"

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any
 from .._bodies import undecoded_failure
 from .._charsets import is_utf8
 from .._codings import ERRORS, decoder_for
-from ._timed import read_up_to
+from ._timed import RequestDeadline, read_up_to
 
 if TYPE_CHECKING:
     from email.message import Message
-
-    from ._timed import RequestDeadline
 
 
 def read_body(response: Any, deadline: RequestDeadline, limit: int) -> bytes:

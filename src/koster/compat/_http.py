@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 from urllib.parse import quote
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 #: Default maximum bytes of a robots.txt: the maximum that koster parses.
 MAX_BYTES = 1 << 24

@@ -15,6 +15,7 @@ import socket
 import threading
 import time
 import urllib.request
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,6 @@ from urllib.parse import quote, urlsplit
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Callable, Iterator, Mapping
     from email.message import Message
 
 _CHUNK = 1 << 16

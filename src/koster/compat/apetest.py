@@ -7,12 +7,11 @@ numbers to the caller's logger.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from logging import Logger
-    from typing import TypeAlias
 
     Record: TypeAlias = Sequence[tuple[int, str, str]]
     Rules: TypeAlias = Sequence[tuple[bool, str]]

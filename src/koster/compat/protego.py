@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from datetime import time
+from typing import NamedTuple, Self
 
 from .. import dialects
 from .._asking import allowed_for_data, rules_for_data
@@ -19,11 +21,6 @@ from ..model import SPACE, Directive, LineKind, text_of
 from ..robots import parse as _parse
 from ._http import decoders, encoded, lower_non_ascii
 from ._kept import PROTEGO_ESCAPES, ProtegoFile
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from datetime import time
-    from typing import Self
 
 __all__ = ["Protego", "RequestRate", "VisitTime"]
 

@@ -11,9 +11,10 @@ import re
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from .. import dialects
@@ -22,16 +23,11 @@ from .._charsets import decode_text
 from ..dialects import Decoding, Names, RobotsTxtPath, Separator, keys_of
 from ..freshness import parse_http_date
 from ..model import RULES, Directive, LineKind, text_of
-from ..robots import parse
+from ..robots import RobotsTxt, Rules, parse
 from ._bodies import read_body
 from ._http import encoded, lower_non_ascii
 from ._kept import GYM2008, MK1996, RerpFile, normalized
 from ._timed import deadline_for, open_url
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from ..robots import RobotsTxt, Rules
 
 PY_MAJOR_VERSION = 3
 

@@ -11,25 +11,21 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from .. import dialects
 from .._asking import allowed_for_data, rules_for_data
 from .._charsets import complete_lines
 from ..dialects import Decoding, Names, Separator, keys_of
-from ..model import Directive
+from ..model import Directive, Group, Line
 from ..robots import parse as _parse
 from ._bodies import read_body
 from ._http import MAX_BYTES, escape_non_ascii
 from ._kept import RobotparserFile
 from ._timed import deadline_for, open_url
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from ..model import Group, Line
 
 __all__ = ["RobotFileParser"]
 

@@ -11,8 +11,9 @@ import codecs
 import http.client
 import re
 import ssl
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import ParseResult, SplitResult, quote, urljoin, urlsplit
 
 from .. import dialects
@@ -32,17 +33,14 @@ from ..dialects import (
 )
 from ..model import Directive
 from ..origins import PORTS
+from ..robots import RobotsTxt
 from ..robots import parse as _parse
 from ._bodies import decode_body
 from ._http import ASCII, MAX_BYTES, bracket_ipv6
 from ._timed import RequestDeadline, exchange, fetch, request_target
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
     from email.message import Message
-    from typing import TypeAlias
-
-    from ..robots import RobotsTxt
 
     #: A URL, as text or parsed.
     Urlish: TypeAlias = str | SplitResult | ParseResult

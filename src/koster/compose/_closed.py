@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from ..analysis import Budget, Limit, WholeFile, count_rules, difference, max_rules_of
+from ..decisions import Decision
 from ..diff import MAX_AGENTS
 from ..model import RULES, Directive
-from ..robots import parse
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ..decisions import Decision
-    from ..robots import RobotsTxt, Rules
+from ..robots import RobotsTxt, Rules, parse
 
 #: Stars that are added to a pattern: it matches the same, and is longer than any other.
 _STAR_COUNT = 2_000

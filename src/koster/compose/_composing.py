@@ -7,24 +7,17 @@ one repeats the paths blocked for everybody.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from .._asking import rules_for_data
 from ..analysis import Budget, Extent, classify
 from ..crawlers import Obeys, Purpose, known
+from ..decisions import Decision
 from ..diff import Comparison, compare
-from ..model import RULES, Directive, LineKind, Scope
-from ..robots import parse
+from ..model import RULES, Directive, Line, LineKind, Scope
+from ..robots import RobotsTxt, Rules, parse
 from ._closed import Contradictions, left_open
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from ..decisions import Decision
-    from ..model import Line
-    from ..robots import RobotsTxt, Rules
-
 
 #: The intentions for a purpose.
 ALLOW = "allow"

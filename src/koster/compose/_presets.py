@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from ..crawlers import Purpose, known
 from ._composing import ALLOW, DISALLOW, Intentions
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 _SEARCH = "Search engines: people find your site there. Applebot, too; whether its pages train models is up to Applebot-Extended"
 _AI_SEARCH = "AI search (OAI-SearchBot, Claude-SearchBot, PerplexityBot): assistants cite and link your pages"

@@ -5,19 +5,14 @@ from __future__ import annotations
 import base64
 import itertools
 import time
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 from ._results import CaseResult, CaseVerdict, SuiteReport
 from ._servers import SuiteServers
 from ._subject import Subject, SubjectError
-from ._suite import DecisionCase, ServerCase
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from typing import Self
-
-    from ._suite import AnyCase, UrlDecision
+from ._suite import AnyCase, DecisionCase, ServerCase, UrlDecision
 
 #: How long an answer may take, in seconds, unless the budget of a case is longer.
 TIMEOUT = 10.0

@@ -9,15 +9,10 @@ import socketserver
 import struct
 import threading
 from http import HTTPStatus
-from typing import TYPE_CHECKING
+from types import TracebackType
+from typing import Self
 
-from ._suite import ServerResponse
-
-if TYPE_CHECKING:
-    from types import TracebackType
-    from typing import Self
-
-    from ._suite import Step
+from ._suite import ServerResponse, Step
 
 _MISSING = ServerResponse(404)
 #: How long a client may take to send its request, or to read the answer, in seconds.

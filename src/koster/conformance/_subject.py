@@ -14,14 +14,12 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import IO, Any, cast
 
 from .._json import parse_json
 from ..errors import KosterError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 PROTOCOL = 1
 

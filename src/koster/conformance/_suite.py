@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from .._json import parse_json
 from .._opening import open_file
 from ..errors import KosterError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
 
 #: From the strictest on.
 LEVELS = ("must", "should", "may", "widespread", "google", "2008", "1996", "1994", "extended2")

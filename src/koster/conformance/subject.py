@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__, dialects
+from ..dialects import Dialect
 from ..robots import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from ..dialects import Dialect
     from ..fetch import RobotsClient
 
 #: By the names of the suite.

@@ -15,14 +15,11 @@ additions and corrections of `_ours`. Each record has its source, and the day it
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from ..errors import KosterError
 from . import _ours
 from ._model import MANNERS, Crawler, Obeys, Purpose, Verification
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 __all__ = [
     "MANNERS",

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from ..errors import missing
 from ._model import Crawler, Obeys, Purpose
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _PURPOSES = {
     "ai-training": Purpose.TRAINING,

@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import math
 import os
+import ssl
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from .._misuse import checked_agent
-from ..cache import MemoryCache, open_cache
-from ..dialects import Names
+from ..cache import Cache, MemoryCache, open_cache
+from ..dialects import Dialect, Names
 from .guard import Guard
-
-if TYPE_CHECKING:
-    import ssl
-    from collections.abc import Callable, Sequence
-
-    from ..cache import Cache
-    from ..dialects import Dialect
 
 #: A User-Agent header, for messages.
 EXAMPLE = "FooBot/1.0 (+https://foo.example/bot)"

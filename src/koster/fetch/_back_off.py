@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from ..freshness import retry_after as parse_retry_after
 from ..politeness import validate_number
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
 
 #: The statuses that slow a crawler down: Too Many Requests, Service Unavailable.
 _SLOWS_DOWN = (429, 503)

@@ -6,8 +6,10 @@ A backend sees each resolved address before it connects.
 from __future__ import annotations
 
 import os
+import ssl
 import weakref
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Iterable
+from typing import Any, TypeAlias
 
 import anyio
 import httpcore2
@@ -15,14 +17,9 @@ import httpcore2
 from ._deadline import remaining
 from ._failures import ProxyConnectionError
 from ._lookup import permitted, resolve, resolve_async
+from .guard import Guard
 
-if TYPE_CHECKING:
-    import ssl
-    from collections.abc import Iterable
-
-    from .guard import Guard
-
-    _Options: TypeAlias = Iterable[httpcore2.SOCKET_OPTION] | None
+_Options: TypeAlias = Iterable[httpcore2.SOCKET_OPTION] | None
 
 #: Errors of a connection; another address may work.
 _CONNECT_ERRORS = (httpcore2.ConnectError, httpcore2.ConnectTimeout)

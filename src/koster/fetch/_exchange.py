@@ -7,22 +7,18 @@ is not yet read.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from .._bodies import BodyReader
 from .._codings import ACCEPTED
 from ..access import Failure, FailureKind, Request, Response, collect_headers
+from ._failures import Kinds
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from contextlib import AbstractAsyncContextManager, AbstractContextManager
-    from typing import TypeAlias
-
-    from ._failures import Kinds
-
-    #: The headers of a request.
-    Headers: TypeAlias = list[tuple[str, str]]
+#: The headers of a request.
+Headers: TypeAlias = list[tuple[str, str]]
 
 Parts = TypeVar("Parts")
 

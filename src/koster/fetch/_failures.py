@@ -6,7 +6,7 @@ import http.client
 import os
 import socket
 import ssl
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from .. import _codings
 from ..access import Failure, FailureKind
@@ -19,9 +19,8 @@ except ModuleNotFoundError:
 else:
     _SOCKS_ERRORS = (SOCKSError,)
 
-if TYPE_CHECKING:
-    #: The kinds of errors; the first match in an error's chain of causes applies.
-    Kinds: TypeAlias = tuple[tuple[tuple[type[BaseException], ...], FailureKind], ...]
+#: The kinds of errors; the first match in an error's chain of causes applies.
+Kinds: TypeAlias = tuple[tuple[tuple[type[BaseException], ...], FailureKind], ...]
 
 
 class ProxyConnectionError(OSError):

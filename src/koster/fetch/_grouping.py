@@ -6,6 +6,7 @@ import enum
 import functools
 import ipaddress
 import time
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import urlsplit
 
@@ -13,8 +14,6 @@ from ..cache.memory import LRUCache
 from ..errors import missing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from publicsuffixlist import PublicSuffixList
 
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
 from .._moments import EPOCH, later
 from ..politeness import Fetch
 from ._back_off import MAX_DOUBLED, MEMORY, BackOff
 from .pace import MAX_OPEN
-
-if TYPE_CHECKING:
-    from datetime import datetime
 
 #: Maximum seconds between turns: a year. GCRA counts microseconds in floats, exact up to 2**53.
 MAX_PAUSE = 365 * 24 * 60 * 60

@@ -10,21 +10,17 @@ import encodings.idna  # noqa: F401
 import queue
 import socket
 import threading
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias
 
 import anyio
 import anyio.from_thread
 import anyio.lowlevel
 
-from .guard import RefusedAddressError
+from .guard import Guard, RefusedAddressError
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from .guard import Guard
-
-    #: Addresses, or an error.
-    _LookupResult: TypeAlias = list[str] | Exception
+#: Addresses, or an error.
+_LookupResult: TypeAlias = list[str] | Exception
 
 
 def resolve(host: str, port: int, seconds: float) -> list[str]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import errno
 import os
 import ssl
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import aclosing
 from functools import lru_cache
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 import anyio
@@ -18,16 +19,11 @@ import httpx2
 from ..cache.forks import at_fork
 from ..errors import MissingExtraError
 from ..origins import PORTS
+from ._arguments import NetworkSettings
 from ._backends import AsyncBackend, AsyncProxyBackend, Backend, ProxyBackend
 from ._deadline import remaining
 from ._lookup import permitted, resolve, resolve_async
-from ._proxies import Proxies, environment
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
-
-    from ._arguments import NetworkSettings
-    from ._proxies import Proxy
+from ._proxies import Proxies, Proxy, environment
 
 #: Connections that are kept open for a while after a response: redirects often stay on a host.
 _MAX_IDLE_CONNECTIONS = 3

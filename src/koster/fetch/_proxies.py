@@ -5,14 +5,11 @@ from __future__ import annotations
 import ipaddress
 import urllib.parse
 import urllib.request
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from ..origins import origin_of
 from ._hosts import to_ascii
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 #: The schemes of proxies, with their default ports.
 _PORTS = {"http": 80, "https": 443, "socks5": 1080, "socks5h": 1080}

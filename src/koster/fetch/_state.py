@@ -36,25 +36,37 @@ cache, and emits events. It does no network I/O; its cache may block.
 
 from __future__ import annotations
 
+import os
 import re
 import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from .._asking import allowed_as_browsers_read, rules_for_data
 from .._misuse import check_agent, check_order
 from .._moments import later
 from .._urls import site_as_written
-from ..access import Access, Failure, Html, Redirects, Request, Unreachable, outcome_of
+from ..access import (
+    Access,
+    Failure,
+    Html,
+    Outcome,
+    Redirects,
+    Request,
+    Response,
+    Unreachable,
+    outcome_of,
+)
+from ..cache import Cache
 from ..cache.memory import LRUCache, memory_bytes
 from ..cache.resilient import ResilientCache
-from ..decisions import Reason
+from ..decisions import Decision, Reason
 from ..dialects import Dialect
-from ..freshness import Standing, fresh_from, is_fresh, standing
+from ..freshness import Entry, Standing, fresh_from, is_fresh, standing
 from ..model import Directive
-from ..origins import MAX_URL, as_browsers_read, origin_of
-from ..robots import parse
+from ..origins import MAX_URL, Origin, as_browsers_read, origin_of
+from ..robots import RobotsTxt, Rules, parse
 from ._arguments import (
     EXAMPLE,
     agent_from_header,
@@ -64,22 +76,9 @@ from ._arguments import (
     validate_timeout,
     validate_user_agent,
 )
-from ._exchange import request_headers, validate_headers
+from ._exchange import Headers, request_headers, validate_headers
 from ._hosts import to_ascii
-from .events import EventEmitter, EventName
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Mapping, Sequence
-
-    from ..access import Outcome, Response
-    from ..cache import Cache
-    from ..decisions import Decision
-    from ..freshness import Entry
-    from ..origins import Origin
-    from ..robots import RobotsTxt, Rules
-    from ._exchange import Headers
-    from .events import OnEvent, Value
+from .events import EventEmitter, EventName, OnEvent, Value
 
 #: Sites cached in memory, and the total bytes of their files.
 _MAX_SITES = 1000

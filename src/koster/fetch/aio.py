@@ -4,48 +4,39 @@ from __future__ import annotations
 
 import asyncio
 import math
+import os
+import ssl
 import threading
 import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Self
 
 import anyio
 import anyio.lowlevel
 import anyio.to_thread
 
-from ..access import Failure, Html, Redirects, Unreachable
-from ..cache import MemoryCache
+from ..access import Failure, Html, Redirects, Request, Response, Unreachable
+from ..cache import Cache, MemoryCache
 from ..cache.forks import at_fork
-from ..dialects import RFC9309
+from ..dialects import RFC9309, Dialect
 from ..politeness import Limits, Longer
 from ._arguments import DEFAULT_AT_ONCE, NetworkSettings, check_arguments
 from ._async.client import Client
 from ._exchange import answer_of, reader_of
 from ._failures import through, to_failure
-from ._grouping import Groups, PaceBy
-from ._state import ClientState, utc_now
-from .pace import Pacer, pacer_for
+from ._grouping import Grouping, Groups, PaceBy
+from ._state import ClientState, Site, utc_now
+from .events import OnEvent
+from .guard import Guard
+from .pace import PaceKeeper, Pacer, pacer_for
 from .senders import async_sender_for
 
 if TYPE_CHECKING:
-    import os
-    import ssl
-    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-    from datetime import datetime
-    from typing import Self
-
     import aiohttp
     import httpx
     import httpx2
-
-    from ..access import Request, Response
-    from ..cache import Cache
-    from ..dialects import Dialect
-    from ._grouping import Grouping
-    from ._state import Site
-    from .events import OnEvent
-    from .guard import Guard
-    from .pace import PaceKeeper
 
 
 class AsyncRobotsClient(Client):

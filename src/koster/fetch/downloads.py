@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import tempfile
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from .._codings import ACCEPTED, CodingError, decoder_for
 from ..access import MAX_REDIRECTS, collect_headers, status_phrase, wants_body
@@ -13,14 +14,10 @@ from ..errors import UnreadableError, UrlError
 from ..origins import redirect_target
 from ._arguments import NetworkSettings, validate_timeout, validate_user_agent
 from ._deadline import Deadline
+from ._exchange import Received
 from ._failures import through, to_failure
 from ._hosts import to_ascii
 from .senders import sender_for
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ._exchange import Received
 
 
 class Downloads:

@@ -9,11 +9,9 @@ from __future__ import annotations
 import enum
 import logging
 import warnings
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+from typing import TypeAlias
 
 _log = logging.getLogger("koster.fetch")
 

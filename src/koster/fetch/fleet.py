@@ -16,7 +16,7 @@ import random
 import secrets
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from .._moments import later
 from ..cache.memory import LRUCache
@@ -44,13 +44,12 @@ try:
 except ModuleNotFoundError as error:
     raise missing("FleetPacer", "redis") from error
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
+from collections.abc import Callable
+from datetime import datetime
 
-    from ..robots import Rules
-    from ._back_off import PageAnswer
-    from .events import OnEvent
+from ..robots import Rules
+from ._back_off import PageAnswer
+from .events import OnEvent
 
 #: Seconds for which the duration of the last request is remembered.
 _LAST_TURN_TTL = 24 * 60 * 60

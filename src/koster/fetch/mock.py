@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 import httpx2
 
 from ..origins import origin_of, redirect_target
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-    from typing import TypeAlias
-
-    Answerable: TypeAlias = "bytes | str | int | Reply | Exception"
+Answerable: TypeAlias = "bytes | str | int | Reply | Exception"
 
 
 @dataclass(frozen=True, slots=True)

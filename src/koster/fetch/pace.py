@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from datetime import datetime
+from typing import Protocol
 
 from .._moments import later
 from ..cache.forks import at_fork
@@ -29,14 +31,8 @@ from ..politeness import (
     validate_seconds,
     why,
 )
-from ._back_off import MEMORY, BackOff
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
-
-    from ..robots import Rules
-    from ._back_off import PageAnswer
+from ..robots import Rules
+from ._back_off import MEMORY, BackOff, PageAnswer
 
 #: Seconds after which a waiting client checks again: windows and clocks may change.
 MAX_SLEEP = 60.0

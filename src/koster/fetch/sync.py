@@ -3,48 +3,40 @@
 from __future__ import annotations
 
 import math
+import os
+import ssl
 import sys
 import threading
 import time
 from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext, suppress
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Self
 
 from .._misuse import warn_caller
-from ..access import Failure, Html, Redirects, Unreachable
+from ..access import Failure, Html, Redirects, Request, Response, Unreachable
+from ..cache import Cache
 from ..cache.forks import at_fork
-from ..dialects import RFC9309
+from ..dialects import RFC9309, Dialect
 from ..politeness import Limits, Longer
 from ._arguments import DEFAULT_AT_ONCE, NetworkSettings, check_arguments
 from ._deadline import Deadline
 from ._exchange import answer_of, reader_of
 from ._failures import through, to_failure
-from ._grouping import Groups, PaceBy
+from ._grouping import Grouping, Groups, PaceBy
 from ._state import ClientState, utc_now
 from ._sync.client import Client
-from .pace import pacer_for
+from .events import OnEvent
+from .guard import Guard
+from .pace import PaceKeeper, pacer_for
 from .senders import sender_for
 
 if TYPE_CHECKING:
-    import os
-    import ssl
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from contextlib import AbstractContextManager
-    from datetime import datetime
-    from typing import Self
-
     import httpx
     import httpx2
     import requests
-
-    from ..access import Request, Response
-    from ..cache import Cache
-    from ..dialects import Dialect
-    from ._grouping import Grouping
-    from .events import OnEvent
-    from .guard import Guard
-    from .pace import PaceKeeper
 
 
 class RobotsClient(Client):

@@ -8,13 +8,13 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from operator import attrgetter
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from .._contents import is_binary, is_page, wide_charset
-from .._templates import template_of
-from ..dialects import GOOGLE, RFC9309
+from .._templates import Template, template_of
+from ..dialects import GOOGLE, RFC9309, Dialect
 from ._bytes import KINDS
 from ._checks import Check, Family
 from ._edits import Fixed, Kept, apply_edits, fixes
@@ -24,18 +24,12 @@ from ._model import (
     CheckedFile,
     Edit,
     Finding,
+    Remark,
     Severity,
 )
 from ._sitemaps import SitemapUrls, with_sitemaps
 from ._table import CHECK_OF, CHECKS
 from .settings import chosen
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from .._templates import Template
-    from ..dialects import Dialect
-    from ._model import Remark
 
 __all__ = [
     "CHECKS",

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from .._wording import joined
 from ..analysis import letters_of
 from ..model import Directive
 from ._checks import ERROR, NOTE, WARNING, check
-from ._model import SECOND_DIRECTIVE, Place, Remark, truncate
+from ._model import SECOND_DIRECTIVE, CheckedFile, Place, Remark, truncate
 from ._names import crawlers_of, known_crawlers, similar_token, tokens_for_brand
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ._model import CheckedFile
-
 
 #: RFC 9309 §2.2.1.
 _PRODUCT_TOKEN = re.compile(r"[A-Za-z_-]+")

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from .._asking import rules_for_data
 from ..analysis import Extent
 from ..crawlers import Purpose, agent_for
+from ..model import Line, Rule
+from ..robots import Rules
 from ._checks import NOTE, WARNING, check
 from ._groups import (
     MAX_REPEATED,
+    Merged,
     are_few,
     below,
     is_blocked_by_mistake,
@@ -18,17 +21,8 @@ from ._groups import (
     separation,
     up_to,
 )
-from ._model import Remark, quote, truncate
+from ._model import CheckedFile, Edit, Remark, quote, truncate
 from ._names import known_crawlers
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ..model import Line, Rule
-    from ..robots import Rules
-    from ._groups import Merged
-    from ._model import CheckedFile, Edit
-
 
 #: Rules for all style sheets or scripts of a folder. A rule for single files may be intended.
 _RESOURCE = re.compile(r"(?:\A|/)\*[^/]*\.(css|js)(?=[$*?]|\Z)", re.IGNORECASE)

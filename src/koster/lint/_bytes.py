@@ -6,22 +6,16 @@ import codecs
 import functools
 import re
 import unicodedata
+from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from .._charsets import is_utf16_or_utf32
 from .._contents import is_binary, is_page, wide_charset
 from .._wording import count_noun
-from ..model import LineKind
+from ..model import Line, LineKind
 from ..robots import parse
 from ._checks import ERROR, NOTE, WARNING, check
-from ._model import WHOLE_FILE, Edit, Place, Remark
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ..model import Line
-    from ._model import CheckedFile
+from ._model import WHOLE_FILE, CheckedFile, Edit, Place, Remark
 
 #: Maximum number of characters fixed per line.
 _MAX_FIXES = 200

@@ -8,19 +8,14 @@ SARIF are made from it, and a test applies it to its example. More cases are in
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 from .._version import DOCS
-from ._model import Severity
+from ._model import CheckedFile, Remark, Severity
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from typing import TypeAlias
-
-    from ._model import CheckedFile, Remark
-
-    Find: TypeAlias = Callable[[CheckedFile], Iterable[Remark]]
+Find: TypeAlias = Callable[[CheckedFile], Iterable[Remark]]
 
 ERROR, WARNING, NOTE = Severity
 

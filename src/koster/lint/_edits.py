@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from ._model import Finding
+from ._model import Finding
 
 #: Maximum number of rounds: a fix may show something else to fix.
 _MAX_FIXES = 20

@@ -5,21 +5,16 @@ from __future__ import annotations
 import bisect
 import itertools
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from .._wording import joined
 from ..analysis import Extent, letters_of
 from ..dialects import EXTENDED2, Names
-from ..model import RULES, Directive
+from ..model import RULES, Directive, Line
 from ..robots import parse
 from ._checks import ERROR, NOTE, WARNING, check
-from ._model import WHOLE_FILE, Remark, truncate
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ..model import Line
-    from ._model import CheckedFile, Edit, GroupLines
+from ._model import WHOLE_FILE, CheckedFile, Edit, GroupLines, Remark, truncate
 
 #: The versions that the engine accepts.
 _ROBOT_VERSION = re.compile(r"0*([0-9]{1,9})\.([0-9]+)(?:\.[0-9]+)?")

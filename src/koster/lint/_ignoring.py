@@ -9,14 +9,9 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping
 
-from ..model import LineKind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from ..model import Line
+from ..model import Line, LineKind
 
 _IGNORE = re.compile(r"#\s*koster:\s*ignore\b(?:\s*\[([^\]\[#]*)\]|\s*(?=#|\Z))", re.IGNORECASE)
 #: An attempt without brackets, or with a typo.

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from .. import _charsets
 from .._engine import document as _document
 from ..dialects import BUFFER_BYTES
 from ..model import LineKind
 from ._checks import ERROR, NOTE, WARNING, check
-from ._model import WHOLE_FILE, Place, Remark
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ._model import CheckedFile
+from ._model import WHOLE_FILE, CheckedFile, Place, Remark
 
 
 @check("Z001", "too-large", ERROR, "The file is larger than 500 KiB",

@@ -6,19 +6,13 @@ import difflib
 import functools
 import math
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from ..model import RULES, Directive, LineKind
+from ..model import RULES, Directive, Line, LineKind
 from ._checks import ERROR, NOTE, WARNING, check
 from ._ignoring import unknown_codes
-from ._model import Place, Remark, truncate
+from ._model import CheckedFile, Place, Remark, truncate
 from ._names import operator_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ..model import Line
-    from ._model import CheckedFile
 
 _DIRECTIVES = {directive.spellings[0]: directive for directive in Directive}
 _NOT_LETTERS = re.compile(r"[^a-z]")

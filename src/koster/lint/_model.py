@@ -4,25 +4,19 @@ from __future__ import annotations
 
 import enum
 import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from .._asking import file_of
 from .._contents import is_binary, is_page, wide_charset
 from .._lazy import cached_property
+from .._templates import Template
 from .._wording import truncated
 from ..analysis import Budget, Classification, WholeFile
-from ..dialects import GOOGLE, RFC9309
-from ..model import RULES, SPACE, Directive, LineKind
-from ..robots import parse
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from .._templates import Template
-    from ..dialects import Dialect
-    from ..model import Line, Rule
-    from ..robots import RobotsTxt, Rules
+from ..dialects import GOOGLE, RFC9309, Dialect
+from ..model import RULES, SPACE, Directive, Line, LineKind, Rule
+from ..robots import RobotsTxt, Rules, parse
 
 T = TypeVar("T")
 

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from .. import crawlers
+from ..crawlers import Crawler
 from ..errors import MissingExtraError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from ..crawlers import Crawler
 
 #: Operators with crawlers that have other names than the company and its products.
 _BRANDS = {

@@ -5,19 +5,13 @@ from __future__ import annotations
 import bisect
 import itertools
 import re
+from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from ..dialects import Patterns
-from ..model import Directive
+from ..model import Directive, Line
 from ._checks import ERROR, NOTE, WARNING, check
-from ._model import SECOND_DIRECTIVE, Place, Remark
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ..model import Line
-    from ._model import CheckedFile
+from ._model import SECOND_DIRECTIVE, CheckedFile, Place, Remark
 
 _HOST = re.compile(r"(?:https?:)?//[^/*$]+", re.IGNORECASE)
 _BARE_HOST = re.compile(

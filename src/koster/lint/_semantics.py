@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from .._asking import rules_for_data
 from .._wording import count_noun
-from ..analysis import Cause
+from ..analysis import Cause, DeadRule
+from ..decisions import Decision
 from ..dialects import GOOGLE
+from ..model import Rule
+from ..robots import Rules
 from ._checks import NOTE, WARNING, check
-from ._model import Remark, quote, truncate_rule
+from ._model import CheckedFile, Remark, quote, truncate_rule
 from ._names import crawlers_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ..analysis import DeadRule
-    from ..decisions import Decision
-    from ..model import Rule
-    from ..robots import Rules
-    from ._model import CheckedFile
 
 #: Allow rules that say explicitly that everything is allowed.
 _EVERYTHING = re.compile(r"[/*]+\$?")

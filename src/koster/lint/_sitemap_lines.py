@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from ..model import Directive
+from ..model import Directive, Line
 from ._checks import ERROR, NOTE, WARNING, check
-from ._model import Remark, truncate, truncate_rule
+from ._model import CheckedFile, Edit, Remark, truncate, truncate_rule
 from ._values import URL, invalid_values, is_url
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ..model import Line
-    from ._model import CheckedFile, Edit
 
 
 @check("M001", "relative-sitemap", ERROR, "A sitemap's URL is not absolute",

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from .._asking import allowed_as_browsers_read, rules_for_data, url_to_fetch
 from .._wording import count_noun
 from ..analysis import EVERYBODY
 from ..crawlers import agent_for
 from ..dialects import Patterns
+from ..model import Rule
+from ..robots import RobotsTxt, Rules
 from ..sitemaps import Blocked, BlockedUrls
-from ._checks import WARNING, check
-from ._model import SEARCH_CRAWLERS, WHOLE_FILE, Remark, truncate_rule
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from ..model import Rule
-    from ..robots import RobotsTxt, Rules
-    from ._checks import Check
-    from ._model import CheckedFile
+from ._checks import WARNING, Check, check
+from ._model import SEARCH_CRAWLERS, WHOLE_FILE, CheckedFile, Remark, truncate_rule
 
 #: The code of the check. It finds nothing until `with_sitemaps` gives it URLs.
 CODE = "M005"

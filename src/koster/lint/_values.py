@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator
 from urllib.parse import urlsplit
 
 from .._wording import count_noun
@@ -17,15 +17,9 @@ from ..directives import (
     usage_path,
     visit_time,
 )
-from ..model import Directive
+from ..model import Directive, Line
 from ._checks import NOTE, WARNING, check
-from ._model import Remark, truncate
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from ..model import Line
-    from ._model import CheckedFile
+from ._model import CheckedFile, Remark, truncate
 
 #: The maximum number of parts of a value that are reported.
 _MAX_PARTS = 20

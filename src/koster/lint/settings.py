@@ -6,22 +6,18 @@ A table of TOML has them: all of ``koster.toml``, or ``[tool.koster]`` of ``pypr
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterable, Mapping, Sized
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._wording import truncated
-from ..dialects import GOOGLE, RFC9309, dialect_named
+from ..dialects import GOOGLE, RFC9309, Dialect, dialect_named
 from ..errors import KosterError, UnknownDialectError
+from ._checks import Check
 from ._model import SEARCH_CRAWLERS, Severity
 from ._table import CHECK_OF, CHECKS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sized
-
-    from ..dialects import Dialect
-    from ._checks import Check
 
 __all__ = ["Settings", "SettingsError", "chosen", "read"]
 

@@ -7,16 +7,14 @@ import gzip
 import io
 import sys
 import zlib
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._opening import check_stream, open_file
 from ..bulk._arrow import np, pa
 from ..errors import UnreadableError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 #: The size of a block. A longer line is dropped.
 BLOCK_BYTES = 4 * 2**20

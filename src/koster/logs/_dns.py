@@ -12,14 +12,11 @@ import queue
 import socket
 import threading
 import time
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
 
 from .._wording import count_noun
 from ._ranges import parse_address
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
 
 #: The maximum number of addresses to look up in a run, how many at once, and the seconds for each.
 MAX_LOOKUPS = 20_000

@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 import stat
 from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._opening import check_file
 from .._wording import count_noun
@@ -20,15 +21,11 @@ from ..bulk._fetches import NEVER
 from ..errors import UnreadableError
 from . import _formats
 from ._blocks import Block, blocks, opened, read
+from ._formats import Format
+from ._identity import Identities
 from ._patterns import FormatError, check_fields
 from ._requests import MAX_SAMPLES, REQUESTS, Parsed, parse_block
 from ._tables import kind_of, read_table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from ._formats import Format
-    from ._identity import Identities
 
 #: Bytes from the start of a file that its format, and its first moment, are found by.
 _HEAD_BYTES = 2**18

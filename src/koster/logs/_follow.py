@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._opening import open_file
 from ..bulk.judging import VERDICTS, Verdict
@@ -20,9 +21,6 @@ from ._requests import parse_block
 from ._run import Analysis, Options
 from ._summary import Example, example_of
 from ._versions import GIT, Version, Versions
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
 
 #: The seconds between two looks at the file.
 _INTERVAL = 0.5

@@ -6,8 +6,9 @@ To add a format, add an entry to `FORMATS`, and a sample to ``tests/logs/test_fi
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from .._json import parse_json
 from .._wording import count_noun
@@ -16,9 +17,6 @@ from ..bulk._columns import to_text, unchunked
 from ._blocks import lines_of
 from ._patterns import FormatError, LinePattern, check_fields, from_apache, from_nginx, from_w3c
 from ._times import query
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
 
 #: The lines of a file that its format is detected by.
 _SAMPLE_LINES = 200

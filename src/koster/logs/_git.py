@@ -24,16 +24,13 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from .._wording import count_noun
 from ..errors import UnreadableError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 __all__ = ["Revision", "history"]
 

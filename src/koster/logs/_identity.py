@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import enum
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._moments import EPOCH, later
-from ..bulk._arrow import np
+from ..bulk._arrow import Numbers, np
 from ..bulk._fetches import NEVER
 from ..crawlers import Obeys, known
 from ._dns import DnsCheck, ReverseDns
 from ._ranges import Published, bundled_data
 from ._signatures import Signed, is_signed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from ..bulk._arrow import Numbers
 
 #: The maximum number of headers, and of addresses with their crawler, that are remembered.
 _MAX_AGENTS = 20_000

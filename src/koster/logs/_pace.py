@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._asking import interval_line, rules_for_data
 from .._moments import EPOCH, later
-from ..bulk._arrow import np
+from ..bulk._arrow import Numbers, np
 from ..crawlers import agent_for
+from ..dialects import Dialect
 from ..directives import DAY_MINUTES
 from ..model import Directive
 from ..politeness import open_minutes, paces
 from ..robots import parse
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ..bulk._arrow import Numbers
-    from ..dialects import Dialect
 
 _MINUTE = 60_000_000
 

@@ -11,8 +11,9 @@ signatures.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from apachelogs.directives import PARAMETERIZED_DIRECTIVES, PLAIN_DIRECTIVES, format2regex
 from apachelogs.errors import Error as ApacheError
@@ -20,9 +21,6 @@ from apachelogs.util import FieldType
 
 from .._wording import joined
 from ..errors import KosterError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
 
 
 class FormatError(KosterError, ValueError):

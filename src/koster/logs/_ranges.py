@@ -12,24 +12,20 @@ import functools
 import ipaddress
 import json
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._json import parse_json
 from .._moments import EPOCH
 from .._opening import open_file
 from ..bulk._fetches import NEVER
-from ..crawlers import known
+from ..crawlers import Crawler, known
 from ..errors import UnreadableError, missing
 from ._signatures import keys_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from ..crawlers import Crawler
 
 #: A list says nothing about addresses more than a year before or after it, in microseconds.
 _RECENT = 366 * 86_400 * 1_000_000

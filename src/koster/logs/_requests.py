@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ..bulk._arrow import np, pa, pc
+from ..bulk._arrow import Numbers, np, pa, pc
 from ..bulk._columns import to_numpy, to_text
 from ..bulk._fetches import NEVER
-from ._blocks import lines_of
-from ._identity import STATUSES, VERIFIED
+from ._blocks import Block, lines_of
+from ._formats import LineFormat
+from ._identity import STATUSES, VERIFIED, Identities
 from ._times import moments
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ..bulk._arrow import Numbers
-    from ._blocks import Block
-    from ._formats import LineFormat
-    from ._identity import Identities
 
 #: The columns of requests. ``time`` is in microseconds since 1970; ``url`` is an absolute URL or a
 #: path with query, as bytes; ``client`` is the address of a crawler that was not verified: others

@@ -3,33 +3,26 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._wording import count_noun, joined
 from ..bulk._arrow import np, pa, pc
 from ..bulk._columns import to_numpy, to_text
 from ..bulk._fetches import NEVER
-from ..bulk.judging import GRACE, VERDICTS, Judge, Verdict, to_column
-from ..dialects import RFC9309
+from ..bulk.judging import GRACE, VERDICTS, Judge, Judgement, Verdict, to_column
+from ..dialects import RFC9309, Dialect
 from ..errors import KosterError
 from ._dns import ReverseDns, skipped_notice
-from ._files import LogReader, ReadOptions, find_files
+from ._files import LogFile, LogReader, ReadOptions, find_files
 from ._formats import format_of
 from ._identity import MAX_NAMES, STATUSES, Identities
 from ._pace import Paces
 from ._requests import as_targets
-from ._summary import Addresses, LogSummary, Report, moment
+from ._summary import Addresses, CrawlerReport, LogSummary, Report, moment
 from ._versions import GIT, Versions
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from ..bulk.judging import Judgement
-    from ..dialects import Dialect
-    from ._files import LogFile
-    from ._summary import CrawlerReport
 
 _ROBOTS_TXT = VERDICTS.index(Verdict.ROBOTS_TXT)
 

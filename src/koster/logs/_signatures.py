@@ -11,7 +11,7 @@ import hashlib
 import json
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors import missing
 
@@ -26,8 +26,7 @@ try:
 except ImportError as error:
     raise missing("koster.logs", "logs") from error
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from collections.abc import Mapping
 
 #: The tag of such signatures.
 _TAG = "web-bot-auth"

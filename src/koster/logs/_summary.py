@@ -6,23 +6,16 @@ import hashlib
 import secrets
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from .._moments import EPOCH, later
-from ..bulk._arrow import np, pa
-from ..bulk.judging import VERDICTS, Verdict
+from ..bulk._arrow import Numbers, np, pa
+from ..bulk.judging import VERDICTS, Judgement, Verdict
+from ..crawlers import Crawler
 from ..model import text_of
-from ._identity import STATUSES, VERIFIED
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from ..bulk._arrow import Numbers
-    from ..bulk.judging import Judgement
-    from ..crawlers import Crawler
-    from ._identity import Identified, Identities
-    from ._pace import Paced
-    from ._versions import Version
+from ._identity import STATUSES, VERIFIED, Identified, Identities
+from ._pace import Paced
+from ._versions import Version
 
 _VIOLATION = VERDICTS.index(Verdict.VIOLATION)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow.csv
 import pyarrow.parquet
@@ -13,13 +14,9 @@ from ..bulk._arrow import pa
 from ..bulk._csv_rows import checked_rows
 from ..errors import UnreadableError
 from ._formats import NAMES
+from ._identity import Identities
 from ._patterns import FormatError, check_fields
 from ._requests import Parsed, to_requests
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from ._identity import Identities
 
 #: Rows that are read at a time.
 _ROWS = 32_768

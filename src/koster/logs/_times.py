@@ -7,7 +7,7 @@ offset), or a number: seconds, milliseconds, microseconds or nanoseconds since 1
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..bulk._arrow import np, pa, pc
 from ..bulk._columns import to_numpy, to_text, unchunked
@@ -20,8 +20,7 @@ try:
 except ImportError as error:
     raise missing("koster.logs", "logs") from error
 
-if TYPE_CHECKING:
-    from ..bulk._arrow import Numbers
+from ..bulk._arrow import Numbers
 
 #: The years 1 to 9999.
 _FIRST, _LAST = -62_135_596_800_000_000, 253_402_300_799_999_999

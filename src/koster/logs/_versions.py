@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from .._opening import open_file
 from ..bulk._arrow import pa
 from ..errors import UnreadableError
 from ..robots import MAX_PARSED_BYTES, parse
 from ._git import history
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 __all__ = ["Version", "Versions"]
 

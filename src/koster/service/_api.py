@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from fastapi import FastAPI, Query, Request, Response
+from pydantic import BaseModel
 
 from .._reports.records import of_crawler
 from .._version import VERSION
 from .._worker import answers
+from .._worker.files import File, UnreadOutcome
 from .._worker.refusals import answer_too_large
 from ..compose import PRESETS, compose, intentions_of
 from ..crawlers import Purpose, known
@@ -18,22 +21,13 @@ from ..dialects import DIALECTS, RFC9309, dialect_named
 from . import _costs as costs
 from . import _models as models
 from . import _requests as requests
-from ._gate import max_response
+from ._gate import ServiceState, max_response
 from ._limits import client_address
+from ._metrics import Metrics
 from ._problems import Problem, of_refusal, stopping
-from ._sites import to_url
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
-
-    from pydantic import BaseModel
-
-    from .._worker.files import File, UnreadOutcome
-    from ._gate import ServiceState
-    from ._metrics import Metrics
-    from ._settings import ServiceSettings
-    from ._sites import Sites
-    from ._work import Workers
+from ._settings import ServiceSettings
+from ._sites import Sites, to_url
+from ._work import Workers
 
 
 @dataclass(frozen=True, slots=True)

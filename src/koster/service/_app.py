@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import mimetypes
 import time
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from fastapi import FastAPI, Response
 from fastapi.openapi.utils import get_openapi
@@ -20,9 +21,6 @@ from ._limits import RateLimit
 from ._settings import ServiceSettings
 from ._sites import Sites
 from ._work import Workers
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
 
 _PAGE = Path(__file__).parent / "page"
 

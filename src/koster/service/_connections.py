@@ -10,7 +10,6 @@ import asyncio
 import contextlib
 import sys
 from itertools import chain, islice
-from typing import TYPE_CHECKING
 
 from ..errors import KosterError
 from ._limits import client_key
@@ -20,14 +19,13 @@ from ._problems import too_many_connections
 if sys.platform != "win32":
     import resource
 
-if TYPE_CHECKING:
-    import socket
-    from collections.abc import Callable
+import socket
+from collections.abc import Callable
 
-    from ._metrics import Metrics
-    from ._problems import Problem
-    from ._protocol import Protocol
-    from ._settings import ServiceSettings
+from ._metrics import Metrics
+from ._problems import Problem
+from ._protocol import Protocol
+from ._settings import ServiceSettings
 
 #: Connections beyond the limit, for monitoring endpoints only.
 _SPARE_CONNECTIONS = 16

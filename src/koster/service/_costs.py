@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from .. import COMPILED
-from .._worker.files import body_of
-from ..dialects import Patterns
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from .._worker.files import File
-    from ..dialects import Dialect
+from .._worker.files import File, body_of
+from ..dialects import Dialect, Patterns
 
 #: Nanoseconds that the server may spend on a request.
 _MAX_TIME = 2_500_000

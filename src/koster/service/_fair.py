@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, deque
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import anyio
 
 from ..cache.memory import LRUCache
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable
 
 #: Clients remembered; a discarded one starts again at zero.
 _MAX_CLIENTS = 100_000

@@ -9,28 +9,24 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any, TypeAlias
 
 import anyio
 
 from .._worker.refusals import answer_too_large
 from . import _problems
 from ._hosts import HostCheck, cross_site_rejection
+from ._limits import RateLimit
 from ._log import log
+from ._metrics import Metrics
 from ._problems import Problem, body_too_large, not_found, of_refusal, rate_limited, stopping
+from ._settings import ServiceSettings
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, MutableMapping
-    from typing import TypeAlias
-
-    from ._limits import RateLimit
-    from ._metrics import Metrics
-    from ._settings import ServiceSettings
-
-    Message: TypeAlias = MutableMapping[str, Any]
-    Receive: TypeAlias = Callable[[], Awaitable[Message]]
-    Send: TypeAlias = Callable[[Message], Awaitable[None]]
-    App: TypeAlias = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
+Message: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[Message]]
+Send: TypeAlias = Callable[[Message], Awaitable[None]]
+App: TypeAlias = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
 #: Headers of API responses: no sniffing, scripts, loading or framing.
 _HEADERS = [

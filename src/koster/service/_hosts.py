@@ -10,16 +10,13 @@ from __future__ import annotations
 import functools
 import ipaddress
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from ..fetch import to_ascii
 from ._problems import Problem
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from typing import TypeAlias
-
-    Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
+Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 #: Names of this computer, which no name server is asked about.
 _LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import functools
 import ipaddress
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+
+from fastapi import Request
 
 from ..cache.memory import LRUCache
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from fastapi import Request
 
 #: Clients remembered; a discarded one starts again at zero.
 _MAX_CLIENTS = 100_000

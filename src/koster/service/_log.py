@@ -12,15 +12,13 @@ import math
 import os
 import sys
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic_core import to_json
 
 from .._reports.json import scalars
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 WARNING = logging.WARNING
 

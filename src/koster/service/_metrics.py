@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import anyio.lowlevel
@@ -19,12 +20,11 @@ from prometheus_client import (
     generate_latest,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from ..fetch import Event
 
+if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric
 
-    from ..fetch import Event
 
 MEDIA_TYPE = CONTENT_TYPE_LATEST
 

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Coroutine, Sequence
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from fastapi import Request, Response
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
 from .._wording import truncated
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Sequence
-
-    from fastapi import FastAPI
-
-    from .._worker.refusals import RefusedError
+from .._worker.refusals import RefusedError
 
 MEDIA_TYPE = "application/problem+json"
 

@@ -6,25 +6,24 @@ Clients that send slowly, send an endless head, or do not read the response are 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+import typing
+from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from ._gate import MONITORING_PATHS
 from ._problems import Problem
 
-if TYPE_CHECKING:
-    import typing
 
-    class _Registry(typing.Protocol):
-        """What a connection needs of the object that has all of them."""
+class _Registry(typing.Protocol):
+    """What a connection needs of the object that has all of them."""
 
-        @property
-        def is_over_limit(self) -> bool: ...
+    @property
+    def is_over_limit(self) -> bool: ...
 
-        def mark_used(self, connection: Protocol) -> None: ...
+    def mark_used(self, connection: Protocol) -> None: ...
 
-        def remove(self, connection: Protocol) -> None: ...
+    def remove(self, connection: Protocol) -> None: ...
 
 
 #: Maximum bytes of a request's head, and of its target (path and query).

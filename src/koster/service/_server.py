@@ -10,22 +10,19 @@ import socket
 import stat
 import sys
 import time
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable, Sequence
+from typing import cast
 
 import uvicorn
 from uvicorn.config import STARTUP_FAILURE
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from ..errors import KosterError
+from ._app import Service
 from ._connections import Acceptor, Connections, allowed_connections
 from ._log import WARNING, log, log_as_json
 from ._problems import stopping
 from ._protocol import Protocol
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from ._app import Service
 
 #: Maximum number of connections waiting to be accepted, if the system allows it.
 _BACKLOG = 4096

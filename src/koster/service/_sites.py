@@ -2,37 +2,32 @@
 
 from __future__ import annotations
 
+import ssl
 from dataclasses import fields, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import anyio
 import httpx2
 
 from .._reports.json import scalars
 from .._worker.files import UnreadOutcome
-from ..cache import MemoryCache, open_cache
+from ..cache import Cache, MemoryCache, open_cache
 from ..cache.memory import LRUCache, memory_bytes
-from ..dialects import DIALECTS, dialect_named
+from ..dialects import DIALECTS, Dialect, Statuses, dialect_named
 from ..errors import UrlError
 from ..fetch import AsyncRobotsClient, Event, EventName, Guard, to_ascii
 from ..fetch._arguments import validate_user_agent
 from ..fetch._proxies import parse_proxy
 from ..fetch._state import ClientState, Site
+from ..freshness import Entry
 from ..origins import origin_of
 from ._gate import too_many_requests
+from ._limits import RateLimit
 from ._log import WARNING, log
+from ._metrics import Metrics
 from ._problems import Problem
-
-if TYPE_CHECKING:
-    import ssl
-
-    from ..cache import Cache
-    from ..dialects import Dialect, Statuses
-    from ..freshness import Entry
-    from ._limits import RateLimit
-    from ._metrics import Metrics
-    from ._settings import ServiceSettings
+from ._settings import ServiceSettings
 
 #: The number of requests that one with a fetch counts as.
 COST = 10

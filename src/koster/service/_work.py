@@ -12,30 +12,25 @@ from __future__ import annotations
 import contextlib
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import anyio
+from fastapi import Request
 
 from .._worker import answers
 from .._worker.files import UnreadOutcome, body_of
 from .._worker.loop import FAILED, FINISHED, REFUSED, TIMED_OUT
 from .._worker.refusals import RefusedError
 from ._fair import Lane, WorkTime
-from ._gate import max_response
+from ._gate import ServiceState, max_response
 from ._limits import client_address, client_key
 from ._log import log_rate_limited
+from ._metrics import Metrics
 from ._problems import Problem, of_refusal, rate_limited
 from ._process import Worker, WorkerEndedError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from fastapi import Request
-
-    from ._gate import ServiceState
-    from ._metrics import Metrics
-    from ._settings import ServiceSettings
+from ._settings import ServiceSettings
 
 T = TypeVar("T")
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from ..decisions import Decision
+from ..decisions import Decision
 
 #: The number of examples for each line.
 _MAX_EXAMPLES = 3

@@ -17,6 +17,7 @@ import io
 import itertools
 import re
 import zlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any
@@ -27,8 +28,6 @@ from ..errors import KosterError
 from ..origins import MAX_URL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from _typeshed import WriteableBuffer
 
 #: The protocol allows 50 MiB, uncompressed; some sites exceed that.

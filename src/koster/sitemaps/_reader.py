@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from typing import IO, TYPE_CHECKING, Protocol
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
+from typing import IO, Protocol
 
 from ..errors import UnreadableError
 from ..origins import MAX_URL
 from ._documents import Kind, SitemapError, read_locations
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from contextlib import AbstractContextManager
 
 #: Sitemaps below an index, nested ones included. The protocol's limit is that of one index.
 MAX_SITEMAPS = 50_000

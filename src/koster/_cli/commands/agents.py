@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import rich_click as click
 
@@ -11,13 +10,11 @@ from ... import crawlers
 from ..._reports import screen
 from ..._reports.agents import Agents
 from ..._reports.registry import render
+from ...crawlers import Crawler
 from ...errors import MissingExtraError
 from ..help import command
 from ..names import CrawlerType
 from ..types import format_option
-
-if TYPE_CHECKING:
-    from ...crawlers import Crawler
 
 
 @command("agents", "0 some were found, 1 none was found, 2 wrong usage")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from datetime import date
-from typing import TYPE_CHECKING
 
 import rich_click as click
 
@@ -13,15 +12,13 @@ from ..._reports import screen
 from ..._reports.audit import Audited
 from ..._reports.registry import render
 from ..._version import VERSION
+from ...dialects import Dialect
 from ...errors import MissingExtraError
 from .. import fetch_options, reading
 from ..collecting import collects_rarely
 from ..help import OUTPUT, command
 from ..stopping import stoppable
 from ..types import FileType, dialect_option, format_option
-
-if TYPE_CHECKING:
-    from ...dialects import Dialect
 
 
 @command("audit", "0 done, 2 wrong usage, 3 the file could not be read")

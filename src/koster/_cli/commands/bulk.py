@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -15,6 +16,7 @@ from ..._reports.plain import printable
 from ..._reports.registry import render
 from ..._wording import count_noun
 from ...crawlers import UnknownPurposeError, expand_agent, known
+from ...dialects import Dialect
 from ...errors import KosterError, MissingExtraError, UnreadableError
 from .. import file_access, writing
 from ..extras import imported
@@ -25,11 +27,8 @@ from ..stopping import stoppable
 from ..types import FileType, FolderType, dialect_option
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from ...bulk import runs
     from ...bulk.runs import Input
-    from ...dialects import Dialect
 
 #: The group of options that name columns of tables.
 COLUMNS = "Columns of tables"

@@ -5,8 +5,10 @@ from __future__ import annotations
 import functools
 import re
 import sys
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
 import rich_click as click
 
@@ -30,10 +32,6 @@ from ..types import (
     sitemap_option,
     unique_dialects,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from datetime import datetime
 
 _ANY_AGENT = "*"
 

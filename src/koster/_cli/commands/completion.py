@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import rich_click as click
 from click.shell_completion import get_completion_class
@@ -16,9 +16,6 @@ from ..._reports.screen import Text
 from ...errors import UnreadableError
 from .. import file_access, writing
 from ..help import OUTPUT, command
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _PROGRAM = "koster"
 #: The variable that click reads when a shell asks for completions.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable, Iterable
 from contextlib import redirect_stdout
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import rich_click as click
 
@@ -22,15 +23,11 @@ from ...errors import MissingExtraError, UnreadableError
 from ...lint import Severity, lint
 from ...robots import parse
 from .. import fetch_options, file_access, reading, writing
+from ..file_access import FileVersion
 from ..help import OUTPUT, RULES, command
 from ..names import CrawlerType, problem_with
 from ..stopping import stoppable
 from ..types import FileType
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from ..file_access import FileVersion
 
 _TOKEN = re.compile(r"[A-Za-z0-9._-]+(?: [A-Za-z0-9._-]+)*")
 #: The group of options for crawlers.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import rich_click as click
 
 from ..._reports.diff import Changes
 from ..._reports.registry import render
 from ...crawlers import known
+from ...dialects import Dialect
 from ...diff import compare
 from ...errors import MissingExtraError
 from .. import fetch_options, reading
@@ -17,9 +17,6 @@ from ..collecting import collects_rarely
 from ..help import command
 from ..stopping import stoppable
 from ..types import FileType, dialect_option, format_option
-
-if TYPE_CHECKING:
-    from ...dialects import Dialect
 
 
 @command(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 import rich_click as click
 
@@ -12,15 +11,13 @@ from ..._asking import rules_for_data
 from ..._reports.fetch import FetchResults
 from ..._reports.registry import render
 from ...decisions import Reason
+from ...dialects import Dialect
 from ...errors import UrlError
+from ...robots import RobotsTxt
 from .. import fetch_options, fetching
 from ..help import command
 from ..stopping import stop, stoppable
 from ..types import dialect_option, format_option
-
-if TYPE_CHECKING:
-    from ...dialects import Dialect
-    from ...robots import RobotsTxt
 
 #: Exit codes by the reason why there is no file.
 _EXIT = {None: 0, Reason.UNAVAILABLE: 1, Reason.FORBIDDEN: 1, Reason.UNREACHABLE: 3}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import rich_click as click
 
@@ -11,17 +10,14 @@ from ... import formatting
 from ..._reports import screen
 from ..._reports.screen import Text
 from ..._wording import count_noun
-from ...dialects import GOOGLE, RFC9309
+from ...dialects import GOOGLE, RFC9309, Dialect
 from ...errors import UnreadableError
 from .. import fetch_options, file_access, reading, writing
 from ..collecting import collects_rarely
 from ..help import OUTPUT, command
+from ..reading import RobotsFile
 from ..stopping import stoppable
 from ..types import FileType, dialects_option, unique_dialects
-
-if TYPE_CHECKING:
-    from ...dialects import Dialect
-    from ..reading import RobotsFile
 
 
 @command(

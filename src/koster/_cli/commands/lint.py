@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import rich_click as click
 
@@ -16,9 +15,9 @@ from ..._reports.plain import printable
 from ..._reports.registry import render as rendering
 from ..._reports.screen import Text
 from ..._wording import count_noun
-from ...dialects import RFC9309
+from ...dialects import RFC9309, Dialect
 from ...errors import UnreadableError
-from ...lint import CHECKS, Severity
+from ...lint import CHECKS, Check, Finding, Severity, SitemapUrls
 from ...lint.settings import Settings, SettingsError
 from .. import fetch_options, file_access, fixing, reading, writing
 from ..baseline import Baseline
@@ -28,13 +27,9 @@ from ..configuration import Configuration, Configurations
 from ..help import INPUT, OUTPUT, RULES, command
 from ..lint_inputs import files_to_lint, rendered
 from ..names import CodesType
+from ..reading import RobotsFile
 from ..stopping import finish, stop, stoppable
 from ..types import FileType, dialects_option, format_option, sitemap_option, unique_dialects
-
-if TYPE_CHECKING:
-    from ...dialects import Dialect
-    from ...lint import Check, Finding, SitemapUrls
-    from ..reading import RobotsFile
 
 #: The group of options for fixes.
 FIXING = "Fixing"

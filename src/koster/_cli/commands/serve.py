@@ -5,9 +5,9 @@ from __future__ import annotations
 import ipaddress
 import os
 import sys
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import rich_click as click
 
@@ -17,9 +17,6 @@ from .. import fetch_options
 from ..help import FETCHING, OUTPUT, command
 from ..stopping import stoppable
 from ..types import FileType
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 LISTENING, LIMITS = "Listening", "Limits"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
 
 import rich_click as click
 
@@ -14,16 +13,13 @@ from ..._reports.registry import render
 from ..._reports.screen import Text
 from ..._reports.test import FileResults, Results, UncheckedFile
 from ...errors import UnreadableError
+from ...expectations import Expectations, Result
+from ...robots import RobotsTxt
 from .. import fetch_options, file_access, reading, writing
 from ..help import INPUT, OUTPUT, command
 from ..names import problem_with, warn_of_ignoring
 from ..stopping import stoppable
 from ..types import FileType, format_option
-
-if TYPE_CHECKING:
-    from ...expectations import Expectations, Result
-    from ...robots import RobotsTxt
-
 
 _DEFAULT = "robots.expect.toml"
 

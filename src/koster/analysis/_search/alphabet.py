@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 from urllib.parse import unquote
 
-from ...dialects import Escapes
+from ...dialects import Escapes, Reading
 from .automata import CHARACTER, IMPOSSIBLE, Moves
 from .urls import (
     ESCAPED_ONLY_BY_KOSTER,
@@ -25,14 +26,8 @@ from .urls import (
     with_written_escapes,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from typing import TypeAlias
-
-    from ...dialects import Reading
-
-    #: A token, and its bytes for each reading: in a path, and in a query.
-    Candidate: TypeAlias = tuple[str, tuple[tuple[bytes, bytes], ...]]
+#: A token, and its bytes for each reading: in a path, and in a query.
+Candidate: TypeAlias = tuple[str, tuple[tuple[bytes, bytes], ...]]
 
 _CHARACTERS_BY_PREFERENCE = (
     "xyzabcdefghijklmnopqrstuvw0123456789XYZABCDEFGHIJKLMNOPQRSTUVW-_.~/=&?:@!$'()*+,;"

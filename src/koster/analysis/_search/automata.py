@@ -10,13 +10,11 @@ final, unless the pattern is anchored.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import accumulate
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from ..._engine import wildcards as _wildcards
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 #: No continuation of the path matches.
 NEVER = -1

@@ -8,18 +8,13 @@ certain are left out. Exact: if nothing is found, there is no such URL.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from .automata import CHARACTER, UNREACHABLE
-from .budget import BudgetSpentError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from .alphabet import Alphabet
-    from .automata import Automaton, Row
-    from .budget import Budget
+from .alphabet import Alphabet
+from .automata import CHARACTER, UNREACHABLE, Automaton, Row
+from .budget import Budget, BudgetSpentError
 
 #: No pattern needs as many characters but one that has a byte that no URL has.
 _MOST_CHARACTERS = UNREACHABLE // CHARACTER // 2

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import TYPE_CHECKING
 
 from ..._asking import selection_of
-from ...dialects import Dialect, Escapes
+from ..._engine.selection import Selection
+from ...dialects import Dialect, Escapes, Reading
 from ...robots import parse
 from .budget import BudgetSpentError
-
-if TYPE_CHECKING:
-    from ..._engine.selection import Selection
-    from ...dialects import Reading
 
 #: Characters that the canonical form escapes, and browsers do not.
 ESCAPED_ONLY_BY_KOSTER = ":@!$'()+,;"

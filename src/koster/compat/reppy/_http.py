@@ -6,20 +6,19 @@ import http.client
 import ssl
 import urllib.error
 import urllib.request
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...origins import PORTS
 from .._bodies import read_body
-from .._timed import deadline_for, open_with
+from .._timed import RequestDeadline, deadline_for, open_with
 from . import exceptions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
     from email.message import Message
 
-    from .._timed import RequestDeadline
 
 #: Handlers for HTTP only: redirects to other schemes are not followed.
 _HANDLERS = (

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import re
 import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 from urllib.parse import urlencode, urlsplit
 
 from ... import dialects
@@ -14,19 +15,13 @@ from ..._asking import allowed_for_data, rules_for_data
 from ...dialects import Decoding, Names, Orphans, Separator, keys_of
 from ...model import Directive, LineKind
 from ...origins import PORTS
+from ...robots import Rules
 from ...robots import parse as _parse
 from .._http import bracket_ipv6, decoders, encoded, text_of
 from .._kept import REPPY_ESCAPES, ReppyFile
 from . import exceptions
 from ._http import get
-from .ttl import HeaderWithDefaultPolicy
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import Self
-
-    from ...robots import Rules
-    from .ttl import TTLPolicyBase
+from .ttl import HeaderWithDefaultPolicy, TTLPolicyBase
 
 
 def _choose(names: Sequence[bytes], groups: Sequence[int], agent: bytes) -> list[int]:

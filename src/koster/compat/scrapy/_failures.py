@@ -6,7 +6,8 @@ No message has the representation of an object of Twisted.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from OpenSSL.SSL import Error as TlsError
 from scrapy.core.downloader.handlers.http11 import TunnelError
@@ -24,10 +25,7 @@ from twisted.internet import error as internet
 from ..._wording import truncated
 from ...access import Failure, FailureKind
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    Types = tuple[type[BaseException], ...]
+Types = tuple[type[BaseException], ...]
 
 _MAX_WHY = 300
 

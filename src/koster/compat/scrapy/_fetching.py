@@ -31,6 +31,7 @@ from ...access import (
     Access,
     Failure,
     FailureKind,
+    Outcome,
     Request,
     Response,
     Unreachable,
@@ -42,16 +43,14 @@ from ...cache import MemoryCache, open_cache
 from ...cache.memory import LRUCache
 from ...cache.resilient import ResilientCache
 from ...decisions import Reason
-from ...freshness import MIN_RETRY, is_fresh
+from ...freshness import MIN_RETRY, Entry, is_fresh
+from ...origins import Origin
 from ._failures import TimeoutReachedError, through, to_failure
 from ._http_cache import HttpCache, has_page, http_cache_of, is_current, is_definite, stored_at
 from ._parser import KosterRobotParser
 from ._proxies import Credentials, proxy_of, route, route_key
 
 if TYPE_CHECKING:
-    from ...access import Outcome
-    from ...freshness import Entry
-    from ...origins import Origin
     from ._settings import KosterSettings
 
 _log = logging.getLogger("koster.compat.scrapy")

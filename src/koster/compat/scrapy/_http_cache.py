@@ -8,19 +8,15 @@ for pages that are in the HTTP cache, too.
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from scrapy import Request
 from scrapy.downloadermiddlewares.httpcache import HttpCacheMiddleware
 
+from ...dialects import Statuses
 from ...freshness import expiry
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from scrapy import Request
-
-    from ...dialects import Statuses
 
 
 class HttpCache(enum.Enum):

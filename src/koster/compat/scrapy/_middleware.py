@@ -5,31 +5,21 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
-from scrapy import signals
-from scrapy.exceptions import NotConfigured
+from scrapy import Request, signals
+from scrapy.exceptions import IgnoreRequest, NotConfigured
 
-from ...access import Unreachable
-from ...decisions import Reason
+from ...access import Outcome, Unreachable
+from ...decisions import Decision, Reason
 from ...errors import UrlError
-from ...origins import origin_of
+from ...origins import Origin, origin_of
 from .._http import text_of
 from ._fetching import Fetcher, SpiderClosesError
 from ._pace import Slots, interval_of
 from ._refusals import refusal
 from ._settings import check_alone, read_settings
 from ._waiting import Waiting
-
-if TYPE_CHECKING:
-    from typing import Self
-
-    from scrapy import Request
-    from scrapy.exceptions import IgnoreRequest
-
-    from ...access import Outcome
-    from ...decisions import Decision
-    from ...origins import Origin
 
 _log = logging.getLogger("koster.compat.scrapy")
 

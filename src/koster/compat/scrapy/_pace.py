@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from scrapy import Request
 from scrapy.exceptions import IgnoreRequest
 
 from ..._asking import interval_line, rules_for_data
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
-
-    from scrapy import Request
-
     from ...access import Outcome
 
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import logging
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 from ..._asking import allowed_for_data, rules_for_data
 from ...robots import parse
 from .._http import text_of
-
-if TYPE_CHECKING:
-    from typing import Self
 
 _log = logging.getLogger("koster.compat.scrapy")
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
 from scrapy.exceptions import IgnoreRequest
 
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from ...decisions import Decision
+from ...decisions import Decision
 
 
 def refusal(

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from ...access import Html, Unreachable
-from ...dialects import dialect_named
+from ...dialects import Dialect, dialect_named
 
 Choice = TypeVar("Choice", Unreachable, Html)
-
-if TYPE_CHECKING:
-    from ...dialects import Dialect
 
 _OWN = "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware"
 

@@ -7,8 +7,10 @@ to; so `Waiting` follows `close_spider_async` of the engine.
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
+from scrapy import Request
 from scrapy.exceptions import DontCloseSpider
 from scrapy.utils.asyncio import call_later
 from scrapy.utils.defer import maybe_deferred_to_future
@@ -16,11 +18,6 @@ from twisted.internet.defer import Deferred
 
 from ..._wording import count_noun
 from ._refusals import refusal
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from scrapy import Request
 
 _log = logging.getLogger("koster.compat.scrapy")
 

@@ -6,13 +6,14 @@ import http.client
 import logging
 import ssl
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ...access import MAX_BYTES, Access, Failure, FailureKind, Request, Response, outcome_of
 from ...cache.memory import LRUCache
 from ...decisions import Reason
 from ...dialects import Statuses
-from ...origins import origin_of
+from ...freshness import Entry
+from ...origins import Origin, origin_of
 from .._bodies import decode_body
 from .._timed import RequestDeadline, fetch
 from ._policy import (
@@ -27,10 +28,6 @@ from ._policy import (
     evaluate_robots,
     transport_verdict,
 )
-
-if TYPE_CHECKING:
-    from ...freshness import Entry
-    from ...origins import Origin
 
 _log = logging.getLogger("koster.compat.webcanon")
 

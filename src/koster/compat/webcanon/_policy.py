@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 from urllib.parse import unquote, urlsplit
 
-from ... import dialects
+from ... import dialects, model
 from ...decisions import Reason
 from ...dialects import Decoding, Escapes, Names, Orphans, RobotsTxtPath, Separator, keys_of
 from ...model import Directive, text_of
+from ...robots import RobotsTxt
 from ...robots import parse as _parse
 from .._http import encoded, lower_non_ascii
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ... import model
-    from ...robots import RobotsTxt
 
 
 def _choose(names: Sequence[bytes], groups: Sequence[int], agent: bytes) -> list[int]:

@@ -8,47 +8,38 @@ from __future__ import annotations
 import math
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager
+from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 from ..._asking import allowed_as_browsers_read
-from ...access import Request
-from ...origins import origin_of
+from ...access import Failure, Outcome, Request, Response
+from ...cache._leases import Lease
+from ...decisions import Decision
+from ...freshness import Entry
+from ...origins import Origin, origin_of
 from ...politeness import validate_number
+from ...robots import Rules
 from .._arguments import validate_at_most
 from .._back_off import page_answer
-from .._grouping import host_of
+from .._grouping import Groups, host_of
 from .._hosts import to_ascii
-from .._state import ClientState, agent_name, site_key
+from .._state import ClientState, Site, agent_name, site_key
 from ..events import EventName
-from ..pace import MAX_SLEEP, too_soon_error
+from ..pace import MAX_SLEEP, PaceKeeper, too_soon_error
 from .turn import Turn
 
 #: Seconds between looks at a cache while another process fetches.
 _MIN_POLL, _MAX_POLL = 0.02, 0.25
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from contextlib import AbstractAsyncContextManager
-    from datetime import datetime
-    from typing import Protocol
 
-    from ...access import Failure, Outcome, Response
-    from ...cache._leases import Lease
-    from ...decisions import Decision
-    from ...freshness import Entry
-    from ...origins import Origin
-    from ...robots import Rules
-    from .._grouping import Groups
-    from .._state import Site
-    from ..pace import PaceKeeper
+class Locks(Protocol):
+    """Locks by name, in FIFO order."""
 
-    class Locks(Protocol):
-        """Locks by name, in FIFO order."""
-
-        def hold(self, name: str, until: float = math.inf) -> AbstractAsyncContextManager[bool]:
-            """Hold a name's lock; False if it is not free before ``until`` (monotonic)."""
+    def hold(self, name: str, until: float = math.inf) -> AbstractAsyncContextManager[bool]:
+        """Hold a name's lock; False if it is not free before ``until`` (monotonic)."""
 
 
 class Client(ABC):

@@ -3,53 +3,48 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from itertools import count
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn, Protocol, Self
 
+from ...decisions import Decision
 from ...errors import TooSlowError, TooSoonError
 from .._arguments import validate_at_most
+from .._state import Site
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Protocol, Self
 
-    from ...decisions import Decision
-    from .._state import Site
+class _Client(Protocol):
+    """What a turn needs of its client."""
 
-    class _Client(Protocol):
-        """What a turn needs of its client."""
+    async def decide(self, url: str, agent: str | Sequence[str] | None) -> Decision: ...
 
-        async def decide(self, url: str, agent: str | Sequence[str] | None) -> Decision: ...
+    async def answered(
+        self,
+        url: str,
+        response: object,
+        agent: str | Sequence[str] | None,
+        *,
+        retry_after: str | float | None,
+    ) -> None: ...
 
-        async def answered(
-            self,
-            url: str,
-            response: object,
-            agent: str | Sequence[str] | None,
-            *,
-            retry_after: str | float | None,
-        ) -> None: ...
+    def _cached_site(self, url: str) -> Site | None: ...
 
-        def _cached_site(self, url: str) -> Site | None: ...
+    async def _get_site(self, url: str) -> Site: ...
 
-        async def _get_site(self, url: str) -> Site: ...
+    async def _pace_key(self, url: str, site: Site, agent: str | Sequence[str] | None) -> str: ...
 
-        async def _pace_key(
-            self, url: str, site: Site, agent: str | Sequence[str] | None
-        ) -> str: ...
+    async def _wait(
+        self,
+        site: Site,
+        key: str,
+        agent: str | Sequence[str] | None,
+        at_most: float | None,
+        token: int,
+    ) -> float: ...
 
-        async def _wait(
-            self,
-            site: Site,
-            key: str,
-            agent: str | Sequence[str] | None,
-            at_most: float | None,
-            token: int,
-        ) -> float: ...
+    async def _record_sent(self, key: str, token: int) -> None: ...
 
-        async def _record_sent(self, key: str, token: int) -> None: ...
-
-        async def _call_pacer_shielded(self, name: str, *arguments: object) -> None: ...
+    async def _call_pacer_shielded(self, name: str, *arguments: object) -> None: ...
 
 
 #: Stand for turns: each turn of this process has another one.

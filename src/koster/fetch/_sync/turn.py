@@ -4,51 +4,48 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from itertools import count
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn, Protocol, Self
 
+from ...decisions import Decision
 from ...errors import TooSlowError, TooSoonError
 from .._arguments import validate_at_most
+from .._state import Site
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Protocol, Self
 
-    from ...decisions import Decision
-    from .._state import Site
+class _Client(Protocol):
+    """What a turn needs of its client."""
 
-    class _Client(Protocol):
-        """What a turn needs of its client."""
+    def decide(self, url: str, agent: str | Sequence[str] | None) -> Decision: ...
 
-        def decide(self, url: str, agent: str | Sequence[str] | None) -> Decision: ...
+    def answered(
+        self,
+        url: str,
+        response: object,
+        agent: str | Sequence[str] | None,
+        *,
+        retry_after: str | float | None,
+    ) -> None: ...
 
-        def answered(
-            self,
-            url: str,
-            response: object,
-            agent: str | Sequence[str] | None,
-            *,
-            retry_after: str | float | None,
-        ) -> None: ...
+    def _cached_site(self, url: str) -> Site | None: ...
 
-        def _cached_site(self, url: str) -> Site | None: ...
+    def _get_site(self, url: str) -> Site: ...
 
-        def _get_site(self, url: str) -> Site: ...
+    def _pace_key(self, url: str, site: Site, agent: str | Sequence[str] | None) -> str: ...
 
-        def _pace_key(self, url: str, site: Site, agent: str | Sequence[str] | None) -> str: ...
+    def _wait(
+        self,
+        site: Site,
+        key: str,
+        agent: str | Sequence[str] | None,
+        at_most: float | None,
+        token: int,
+    ) -> float: ...
 
-        def _wait(
-            self,
-            site: Site,
-            key: str,
-            agent: str | Sequence[str] | None,
-            at_most: float | None,
-            token: int,
-        ) -> float: ...
+    def _record_sent(self, key: str, token: int) -> None: ...
 
-        def _record_sent(self, key: str, token: int) -> None: ...
-
-        def _call_pacer_shielded(self, name: str, *arguments: object) -> None: ...
+    def _call_pacer_shielded(self, name: str, *arguments: object) -> None: ...
 
 
 #: Stand for turns: each turn of this process has another one.

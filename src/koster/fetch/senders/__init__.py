@@ -8,19 +8,14 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 from ...errors import missing
-from .._arguments import name_of_type
+from .._arguments import NetworkSettings, name_of_type
+from .._exchange import AsyncSender, Sender
 
-if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    from .._arguments import NetworkSettings
-    from .._exchange import AsyncSender, Sender
-
-    #: Classes of clients: the library, the class, the module here, and its sender.
-    Classes: TypeAlias = tuple[tuple[str, str, str, str], ...]
+#: Classes of clients: the library, the class, the module here, and its sender.
+Classes: TypeAlias = tuple[tuple[str, str, str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)

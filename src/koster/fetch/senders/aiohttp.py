@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import Any
 
 import yarl
 
 from ...access import FailureKind
-from .._exchange import CallersClient, Received
+from .._exchange import CallersClient, Headers, Received
 from .._failures import ERRORS, kinds
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from types import ModuleType
-
-    from .._exchange import Headers
 
 
 class SessionSender(CallersClient):

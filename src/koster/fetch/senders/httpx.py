@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import Any
 
 from ...access import FailureKind
-from .._exchange import CallersClient, Received
-from .._failures import ERRORS, kinds
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
-    from types import ModuleType
-
-    from .._exchange import Headers
-    from .._failures import Kinds
+from .._exchange import CallersClient, Headers, Received
+from .._failures import ERRORS, Kinds, kinds
 
 
 def errors_of(library: ModuleType) -> tuple[type[BaseException], ...]:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import Any
 
 import urllib3
 
 from ...access import FailureKind
-from .._exchange import CallersClient, Received
+from .._exchange import CallersClient, Headers, Received
 from .._failures import ERRORS, kinds
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import ModuleType
-
-    from .._exchange import Headers
 
 #: Bytes read at once.
 _CHUNK = 1 << 16

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
 import httpcore2
 import httpx2
 
 from ...access import FailureKind
-from .._arguments import name_of_type
+from .._arguments import NetworkSettings, name_of_type
+from .._exchange import Headers, Received
 from .._failures import kinds
 from .._network import AsyncTransport, Transport
 from .httpx import errors_of, kinds_of, received
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
-
-    from .._arguments import NetworkSettings
-    from .._exchange import Headers, Received
 
 _ERRORS = (
     *errors_of(httpx2),

@@ -6,18 +6,15 @@ import inspect
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ....cache.forks import at_fork
 from .. import logger
 from ..robots import Agent, AllowNone, Robots
+from ..ttl import TTLPolicyBase
 from .policy import CachePolicyBase, DefaultObjectPolicy, ReraiseExceptionPolicy
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..ttl import TTLPolicyBase
 
 __all__ = ["AgentCache", "BaseCache", "ExpiringObject", "RobotsCache"]
 
