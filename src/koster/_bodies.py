@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ._charsets import is_utf8
 from ._codings import CODINGS, decoder_for, is_brotli
 from .access import (
@@ -13,10 +15,6 @@ from .access import (
     compressed_failure,
     wants_body,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 #: Encoded bytes read of a body: a coding never doubles the size of the decoded bytes used.
 _MAX_ENCODED = 2 * MAX_BYTES

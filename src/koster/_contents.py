@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import re
 import zlib
+from collections.abc import Iterable
 
 from ._charsets import bom_charset, is_utf8
-from .dialects import GOOGLE, RFC9309
+from .dialects import GOOGLE, RFC9309, Dialect
 from .model import LineKind
-from .robots import parse
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from .dialects import Dialect
-    from .robots import RobotsTxt
+from .robots import RobotsTxt, parse
 
 _HTML = re.compile(rb"<(?:!doctype|html|head|body|meta|script|div|title|\?xml)", re.IGNORECASE)
 #: How compressed data begins.

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 from ._opening import open_file
-from .dialects import RFC9309
-from .robots import MAX_PARSED_BYTES, parse
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import os
-
-    from .dialects import Dialect
-    from .robots import RobotsTxt
+from .dialects import RFC9309, Dialect
+from .robots import MAX_PARSED_BYTES, RobotsTxt, parse
 
 
 def parse_file(path: str | os.PathLike[str], dialect: Dialect = RFC9309) -> RobotsTxt:

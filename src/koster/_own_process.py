@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
+from types import ModuleType
 
 #: The folder that contains the package.
 _HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from types import ModuleType
 
 
 def command_of(module: str) -> list[str]:

@@ -12,13 +12,15 @@ import contextlib
 import enum
 import http
 import itertools
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from ._asking import rules_for_data, rules_for_question, url_to_fetch
 from ._charsets import MAX_BYTES, complete_lines, declared_charset, is_utf8, to_utf8
 from ._contents import compression_of, is_page
 from .decisions import Decision, Reason
-from .dialects import RFC9309
+from .dialects import RFC9309, Dialect, Statuses
 from .errors import UrlError
 from .freshness import (
     Answer,
@@ -30,17 +32,8 @@ from .freshness import (
     standing,
     unreachable_entry,
 )
-from .origins import Origin, idna_2003, origin_of, redirect_target
-from .robots import RobotsTxt, parse
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from datetime import datetime
-
-    from .dialects import Dialect, Statuses
-    from .origins import ToAscii
-    from .robots import Rules
+from .origins import Origin, ToAscii, idna_2003, origin_of, redirect_target
+from .robots import RobotsTxt, Rules, parse
 
 __all__ = [
     "MAX_BYTES",

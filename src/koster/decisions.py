@@ -5,12 +5,8 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-from .model import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from .dialects import Dialect
-    from .model import Group, Rule
+from .dialects import Dialect
+from .model import Group, Rule, Value
 
 
 class Reason(enum.StrEnum):

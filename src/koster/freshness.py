@@ -11,16 +11,12 @@ from __future__ import annotations
 import email.utils
 import enum
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from ._moments import later
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from .dialects import Statuses
+from .dialects import Statuses
 
 __all__ = [
     "MAX_RETRY",

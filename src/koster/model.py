@@ -8,12 +8,8 @@ the original bytes.
 from __future__ import annotations
 
 import enum
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 #: White space in lines: that of ASCII.
 SPACE = " \t\n\r\v\f"

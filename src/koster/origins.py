@@ -11,18 +11,14 @@ from __future__ import annotations
 import ipaddress
 import re
 import urllib.parse
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ._urls import is_read_as_written
 from .errors import UrlError
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeAlias
-
-    #: Returns a lower-case host name in ASCII, or raises `ValueError`.
-    ToAscii: TypeAlias = Callable[[str], str]
+#: Returns a lower-case host name in ASCII, or raises `ValueError`.
+ToAscii = Callable[[str], str]
 
 PORTS = {"http": 80, "https": 443}
 

@@ -9,20 +9,16 @@ from __future__ import annotations
 
 import enum
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from ._asking import interval_line
 from ._moments import later
 from .dialects import Rates
 from .directives import DAY_MINUTES, RequestRate, VisitTime, minute_of, spans, utc
 from .errors import TooSlowError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from .robots import Rules
+from .robots import Rules
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,8 @@ formula. Such text gets a leading single quote, and all text is quoted, as OWASP
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from decimal import Decimal
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 #: The first characters of formulas; spreadsheets also accept the full-width forms.
 _FORMULA = frozenset("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
