@@ -162,7 +162,7 @@ def test_rule_sets_beyond_the_limit_of_rules_are_not_proved(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """All crawlers together may have far more rules than the file. The largest set is proved."""
-    monkeypatch.setattr("koster.audit.max_rules_of", lambda robots: 1)
+    monkeypatch.setattr("koster.audit.most_rules_to_check", lambda robots: 1)
     names = ("Googlebot", "bingbot", "GPTBot")
     text = "".join(f"User-agent: {name}\nDisallow: /{name}\n" for name in names)
     found = audit(parsed(text), [crawlers.named(name) for name in names]).verdicts  # type: ignore[misc]
@@ -189,7 +189,7 @@ def test_preferences_of_some_groups_are_listed(monkeypatch: pytest.MonkeyPatch) 
         (6, "ai-train", "no"),
         (9, "ai-train", "no"),
     ]
-    monkeypatch.setattr("koster.audit.max_rules_of", lambda robots: 1)
+    monkeypatch.setattr("koster.audit.most_rules_to_check", lambda robots: 1)
     assert [each.line for each in audit(robots, known).preferences] == [1, 3, 6]
     monkeypatch.setattr("koster.audit._MAX_PREFERENCES", 1)
     assert [each.line for each in audit(robots, known).preferences] == [1, 3]

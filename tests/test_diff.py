@@ -160,7 +160,7 @@ def test_too_many_rules_of_all_names_together_are_not_proved(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The first rule sets are compared, one more as the largest, and those that did not change."""
-    monkeypatch.setattr(diff, "max_rules_of", lambda robots: 3)
+    monkeypatch.setattr(diff, "most_rules_to_check", lambda robots: 3)
     groups = [f"User-agent: foo{number}\nDisallow: /{number}\n" for number in range(9)]
     whole = compare(parsed("".join(groups)), parsed("".join(groups)))
     assert whole.is_empty

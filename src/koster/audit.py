@@ -24,7 +24,7 @@ from .analysis import (
     classify,
     count_rules,
     likely_urls,
-    max_rules_of,
+    most_rules_to_check,
 )
 from .crawlers import Crawler, Obeys, Purpose, place_in_reports
 from .model import Rule
@@ -288,10 +288,10 @@ class _Auditor:
         self._budget = budget
         self._found: dict[tuple[int, ...], _Access] = {}
         self._likely = Budget(_MAX_STEPS)
-        self._limit = Limit(max_rules_of(robots))
+        self._limit = Limit(most_rules_to_check(robots))
         self._preferences = {(each.line, each.key): each for each in robots.preferences}
         self._seen: set[tuple[int, ...]] = set()
-        self._limit_of_seen = Limit(max_rules_of(robots))
+        self._limit_of_seen = Limit(most_rules_to_check(robots))
         self._add_preferences(rules_for_data(robots, "*"))
 
     def verdict(self, crawler: Crawler) -> Verdict:

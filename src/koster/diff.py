@@ -22,7 +22,7 @@ from .analysis import (
     decide_alike,
     difference,
     first_of,
-    max_rules_of,
+    most_rules_to_check,
     names_in,
     paired_names,
 )
@@ -112,7 +112,7 @@ def compare(
     budget = budget or Budget()
     classes, is_whole = _classes(old, new, known, budget)
     changes = []
-    limit = Limit(max_rules_of(old) + max_rules_of(new))
+    limit = Limit(most_rules_to_check(old) + most_rules_to_check(new))
     count = 0
     for each in classes:
         before, after = each.before, each.after

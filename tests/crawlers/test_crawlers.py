@@ -358,15 +358,16 @@ def test_agents_without_the_registry() -> None:
 
 
 def test_audit_shows_sources_and_days() -> None:
+    days = sorted(each.checked for each in koster.crawlers.known())
     text = _run("audit", "-").stdout
-    assert "Facts about crawlers checked 2026-09-05 to 2026-11-22; --all shows" in text
-    source = "https://support.apple.com/en-us/119829"
+    assert f"Facts about crawlers checked {days[0]} to {days[-1]}; --all shows" in text
+    applebot = koster.crawlers.named("Applebot")
+    assert applebot is not None
+    source, day = applebot.source, applebot.checked
     whole = _run("audit", "-", "--all").stdout
     (row,) = [line for line in whole.splitlines() if line.startswith("Applebot ")]
-    assert row.split()[-2:] == ["2026-11-22", source]
-    assert f"<{source}>, 2026-11-22" in _run("audit", "-", "-f", "markdown").stdout
+    assert row.split()[-2:] == [day, source]
+    assert f"<{source}>, {day}" in _run("audit", "-", "-f", "markdown").stdout
     page = _run("audit", "-", "-f", "html").stdout
-    assert (
-        f'<a href="{source}" rel="noreferrer" title="The page with these facts">2026-11-22' in page
-    )
+    assert f'<a href="{source}" rel="noreferrer" title="The page with these facts">{day}' in page
     assert "falls back to Googlebot; also AI search, training" in page

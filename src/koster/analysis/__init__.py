@@ -52,7 +52,7 @@ from ._effects import (
     redundant_rules,
 )
 from ._extent import Classification, Extent, classify, likely_urls
-from ._files import MAX_RULES_OF_SETS, Limit, WholeFile, max_rules_of, rule_sets
+from ._files import MAX_RULES_OF_SETS, Limit, WholeFile, most_rules_to_check, rule_sets
 from ._names import EVERYBODY, first_of, letters_of, names_in, paired_names
 from ._search import Budget, BudgetSpentError
 
@@ -61,5 +61,6 @@ __all__ = [
     "DeadRule", "DeadRules", "Difference", "Differences", "Disagreement", "Extent", "IdleRule",
     "IdleRules", "Limit", "WholeFile", "classify", "count_different", "count_rules", "dead_rules",
     "decide_alike", "difference", "disagreements", "first_of", "idle_rules", "letters_of",
-    "likely_urls", "max_rules_of", "names_in", "paired_names", "redundant_rules", "rule_sets",
+    "likely_urls", "most_rules_to_check", "names_in", "paired_names", "redundant_rules",
+    "rule_sets",
 ]  # fmt: skip

@@ -79,8 +79,8 @@ class Limit:
         return self._count - self._largest <= self._most
 
 
-def max_rules_of(robots: RobotsTxt) -> int:
-    """Return how many rules of all its sets are looked at, see `Limit`: that takes seconds."""
+def most_rules_to_check(robots: RobotsTxt) -> int:
+    """Return how many rules of all sets of a file are checked, see `Limit`: that takes seconds."""
     return max(_MAX_RULES, count_line_ends(robots))
 
 
@@ -154,7 +154,7 @@ class WholeFile:
 
     @cached_property
     def _max_rules(self) -> int:
-        return max_rules_of(self.robots)
+        return most_rules_to_check(self.robots)
 
     def rules_for(self, agent: str | tuple[str, ...]) -> Rules | None:
         """Return the rules of an agent; None once the agents asked for take too long together.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ..analysis import Budget, Limit, WholeFile, count_rules, difference, max_rules_of
+from ..analysis import Budget, Limit, WholeFile, count_rules, difference, most_rules_to_check
 from ..decisions import Decision
 from ..diff import MAX_AGENTS
 from ..model import RULES, Directive
@@ -99,7 +99,7 @@ def left_open(
     if not closed:
         return (), True
     whole = WholeFile(robots, most=MAX_AGENTS)
-    limit = Limit(max_rules_of(robots))
+    limit = Limit(most_rules_to_check(robots))
     search = _Search()
     found: dict[int, Decision] = {}
     for _, rules in whole.sets:

@@ -80,7 +80,11 @@ WHOLE_FILE = Place(1, 0, 0)
 
 
 class Remark(NamedTuple):
-    """A result of a check: a finding without code and severity."""
+    """A result of a check: a finding without code and severity.
+
+    `Finding` says what ``edits`` and ``proposal`` are for; a test applies them, and the finding must
+    be gone.
+    """
 
     place: Place
     message: str
