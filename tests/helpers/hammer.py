@@ -29,6 +29,7 @@ THREADS = 8
 COPIES = 24
 #: Questions about each file: enough for its rules to be packed in between.
 ROUNDS = 6
+#: Seconds between two interrupts, at least.
 _INTERRUPT = 0.0005
 
 
@@ -57,6 +58,8 @@ class Hammer:
         once = (time.monotonic() - began) / len(FILES)
         # All threads, finalizers and handlers ask each copy.
         self.copies = max(1, min(COPIES, int(seconds / (4 * THREADS * once))))
+        # Handlers that take longer than what they interrupt leave the main thread no time of its own.
+        self.pause = max(_INTERRUPT, once / ROUNDS)
 
     def answer(self, made: Any, turn: int) -> Any:
         """Return what the subject answers, or raises."""
@@ -90,7 +93,7 @@ class Hammer:
     def interrupt(self, *_: object) -> None:
         """Ask in the middle of what the main thread does; then set the timer again."""
         self.aside(self.made[0], 0, 0)
-        signal.setitimer(signal.ITIMER_REAL, _INTERRUPT)
+        signal.setitimer(signal.ITIMER_REAL, self.pause)
 
     def once(self) -> None:
         """Make fresh copies, and let all threads ask them at once."""
@@ -99,7 +102,7 @@ class Hammer:
         threads = [threading.Thread(target=self.work, args=[barrier]) for _ in range(THREADS - 1)]
         for thread in threads:
             thread.start()
-        signal.setitimer(signal.ITIMER_REAL, _INTERRUPT)
+        signal.setitimer(signal.ITIMER_REAL, self.pause)
         self.work(barrier)
         signal.setitimer(signal.ITIMER_REAL, 0)
         for thread in threads:
