@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pyarrow as pa
@@ -28,9 +29,14 @@ def table(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture
-def inputs(tmp_path: Path) -> Path:
-    folder = tmp_path / "in"
+@pytest.fixture(scope="session")
+def four_archives(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("in")
     for number in range(4):
         archives.write(folder / f"part-{number}.warc.gz", archives.sites(300, 300 * number))
     return folder
+
+
+@pytest.fixture
+def inputs(tmp_path: Path, four_archives: Path) -> Path:
+    return Path(shutil.copytree(four_archives, tmp_path / "in"))
