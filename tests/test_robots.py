@@ -129,6 +129,7 @@ def test_groups_and_rules_of_a_large_file_take_linear_time() -> None:
         ("\r", koster.MK1996),
         ("\n", koster.EXTENDED2_1996),
     ):
+        count = count if EVERYTHING or dialect is koster.RFC9309 else count // 10
         body = f"User-agent: a{end}Disallow:{end}Disallow: /x{end}{end}" * (count // 4)
         robots = koster.parse(body, dialect)
         rules = [rule for group in robots.groups for rule in group.rules]
@@ -252,7 +253,7 @@ def test_long_agent_among_many_names() -> None:
     body = "".join(f"User-agent: bot{number}\nDisallow: /\n" for number in range(count))
     for dialect in koster.DIALECTS.values():
         robots = koster.parse(body, dialect)
-        assert robots.allowed("/", "x (" + "bo" * 500_000)
+        assert robots.allowed("/", "x (" + "bo" * 50_000)
 
 
 def test_all_lines() -> None:
@@ -326,7 +327,7 @@ def test_invalid_utf8_round_trips() -> None:
 
 
 def test_pickling() -> None:
-    for case in sampled(all_cases(), 3 if koster.COMPILED else 12):
+    for case in sampled(all_cases(), 8 if koster.COMPILED else 16):
         robots = koster.parse(case.body, case.dialect)
         unpickled = pickle.loads(pickle.dumps(robots))
         rules = pickle.loads(pickle.dumps(robots.rules_for(case.agent)))
@@ -432,9 +433,10 @@ def test_names_in_the_first_8192_bytes_of_a_header_are_found(dialect: koster.Dia
 def test_names_of_large_files_are_indexed_for_many_agents() -> None:
     body = "".join(f"User-agent: bot{number}x y\nDisallow: /{number}\n" for number in range(9_000))
     robots = koster.parse(body)
+    first = [group.rules[0] for group in robots.groups[:20]]
     before = sys.getsizeof(robots)
     for number in range(20):
-        assert robots.decide(f"/{number}", f"Bot{number}X").rule == robots.groups[number].rules[0]
+        assert robots.decide(f"/{number}", f"Bot{number}X").rule == first[number]
         assert (sys.getsizeof(robots) > 2 * before) == (number >= 11)
     assert robots.allowed("/", "bot1x y")
     assert robots.rules_for("y").group_lines == robots.rules_for("").group_lines == ()

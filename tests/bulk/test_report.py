@@ -152,7 +152,9 @@ def test_unproved_results_count_as_unknown(tmp_path: Path, monkeypatch: pytest.M
     assert as_csv(result)
 
 
-@pytest.mark.parametrize("zone", ["America/Los_Angeles", "Asia/Tokyo"])
+@pytest.mark.parametrize(
+    "zone", ["America/Los_Angeles", pytest.param("Asia/Tokyo", marks=pytest.mark.thorough)]
+)
 def test_months_do_not_depend_on_the_time_zone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, zone: str
 ) -> None:
@@ -333,6 +335,7 @@ def test_report_of_an_invalid_folder(tmp_path: Path, kind: str, message: str) ->
     assert not (tmp_path / "r.html").exists()
 
 
+@pytest.mark.thorough
 def test_example_runs(tmp_path: Path) -> None:
     example = ROOT / "examples" / "who_blocks_ai.py"
     process: Any = subprocess.run(
