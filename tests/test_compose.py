@@ -392,9 +392,10 @@ def test_block_ai_also_blocks_ai_search_and_user_requests() -> None:
 
 
 def test_allow_all_and_staging_are_opposites() -> None:
+    allowing, staging = preset("allow-all"), preset("staging")
     for each in crawlers.known():
-        assert preset("allow-all").allowed("/", each.token)
-        assert not preset("staging").allowed("/", each.token)
+        assert allowing.allowed("/", each.token)
+        assert not staging.allowed("/", each.token)
 
 
 @pytest.mark.parametrize(

@@ -249,11 +249,11 @@ def test_lone_surrogates_are_three_bytes() -> None:
 
 
 def test_long_agent_among_many_names() -> None:
-    count = 20_000 if koster.COMPILED else 200
+    count = (20_000 if EVERYTHING else 4_000) if koster.COMPILED else 200
     body = "".join(f"User-agent: bot{number}\nDisallow: /\n" for number in range(count))
     for dialect in koster.DIALECTS.values():
         robots = koster.parse(body, dialect)
-        assert robots.allowed("/", "x (" + "bo" * 50_000)
+        assert robots.allowed("/", "x (" + "bo" * 500_000)
 
 
 def test_all_lines() -> None:

@@ -7,7 +7,7 @@ import itertools
 from functools import cache
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import koster
@@ -314,10 +314,11 @@ def test_differences_of_dialects_that_decode_escapes(file: str, first: str) -> N
                 assert (line_of(before), line_of(after)) in named, url
 
 
-@pytest.mark.parametrize("dialect", koster.DIALECTS)
+@settings(max_examples=4 * settings().max_examples if EVERYTHING else 80)
 @given(
+    dialect=st.sampled_from(list(koster.DIALECTS)),
     file=files_with(_wildcard_patterns, _HEAD)
-    | files_with(_shell_patterns, _HEAD + "Robot-version: 2.0\n")
+    | files_with(_shell_patterns, _HEAD + "Robot-version: 2.0\n"),
 )
 def test_file_has_no_difference_from_itself(dialect: str, file: str) -> None:
     assert difference(rules_of(file, dialect), rules_of(file + "\n", dialect)).are_equal
@@ -334,11 +335,12 @@ def test_disagreements_between_dialects() -> None:
 _few_letters = st.builds("/{}".format, st.text("ab/", max_size=4))
 
 
-@pytest.mark.parametrize("dialect", ["RFC9309", "MK1996", "EXTENDED2"])
+@settings(max_examples=3 * settings().max_examples if EVERYTHING else 40)
 @given(
+    dialect=st.sampled_from(["RFC9309", "MK1996", "EXTENDED2"]),
     file=files_with(_few_letters, _HEAD)
     | files_with(_few_letters | _wildcard_patterns, _HEAD)
-    | files_with(_few_letters | _shell_patterns, _HEAD + "Robot-version: 2.0\n")
+    | files_with(_few_letters | _shell_patterns, _HEAD + "Robot-version: 2.0\n"),
 )
 def test_dialects_that_decide_alike_share_their_differences(dialect: str, file: str) -> None:
     robots = koster.parse(file, koster.DIALECTS[dialect])

@@ -533,7 +533,7 @@ def test_missing_arrow_names_the_extra() -> None:
     assert "pip install 'koster[bulk]'" in " ".join(result.stderr.replace("│", " ").split())
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", [pytest.param("1", marks=pytest.mark.thorough), "2"])
 def test_commands_import_no_pandas(tmp_path: Path, jobs: str) -> None:
     """Arrow would import it in each process; whoever uses koster as a library may need it."""
     (tmp_path / "pandas.py").write_text("print('imported')")

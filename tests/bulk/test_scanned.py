@@ -89,6 +89,8 @@ TYPES = [
 def test_bodies(check: Any, body: bytes) -> None:
     heads = [b"HTTP/1.1 200 OK\r\nContent-Type: %b\r\n" % each for each in TYPES]
     heads += [b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 404 Not Found\r\n"]
+    # Large bodies say nothing about the heads.
+    heads = heads if len(body) < 500_000 else heads[::5]
     cut = (URI, DATE, "WARC-Truncated: length")
     records = [fetch(head, body, *more) for head in heads for more in ((URI, DATE), cut)]
     assert check(members(*records)) == len(records)

@@ -21,14 +21,14 @@ from koster._engine.names import AgentNames
 from koster.bulk._loops import batches, buffers, extents
 from koster.dialects import Orphans
 from tests.helpers.analysis_answers import PATH, decisions, found_extents
-from tests.helpers.support import all_cases
+from tests.helpers.support import all_cases, sampled
 
 pytestmark = pytest.mark.skipif(koster.COMPILED, reason="compiled modules have the memory of C")
 
 #: What fresh memory has, where it is not cleared.
 _LEFT_BEHIND = 170
 
-CASES = json.loads(PATH.read_text("utf-8"))
+CASES = sampled(json.loads(PATH.read_text("utf-8")), 1 if koster.COMPILED else 3)
 
 
 class Integers(array):  # type: ignore[type-arg]

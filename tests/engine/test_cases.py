@@ -11,7 +11,7 @@ from tests.helpers.variants import variants
 CASES = all_cases()
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("case", sampled(CASES, 1 if koster.COMPILED else 3), ids=str)
 def test_verdicts(case: Case) -> None:
     for variant, body in variants(case):
         robots = koster.parse(body, case.dialect)

@@ -21,6 +21,7 @@ from koster._engine import compiler, document, memory, wildcards
 from koster._engine.names import AgentNames
 from koster.bulk import kernel
 from koster.bulk._loops import batches, extents, records
+from tests.helpers.support import EVERYTHING
 
 #: After a star, it is searched with links.
 LONG = "a" * 33
@@ -158,6 +159,7 @@ print(size() - before)
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.skipif(not koster.COMPILED, reason="plain Python has the memory of Python")
+@pytest.mark.thorough
 def test_few_rules_do_not_keep_the_memory_of_many() -> None:
     command = [sys.executable, "-c", KEEPING]
     process = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -211,7 +213,7 @@ def test_no_memory_for_the_lines_of_a_large_file() -> None:
 
 #: Lets allocations fail one after the other, within a tool that makes thousands of objects.
 FAILING = """
-import _testcapi, koster
+import _testcapi, sys, koster
 from koster.audit import audit
 from koster.diff import compare
 from koster.lint import lint
@@ -223,7 +225,7 @@ tools = [
 ]
 for tool in tools:
     tool()
-    for start in range(1, 20_000, 97):
+    for start in range(1, 20_000, int(sys.argv[1])):
         _testcapi.set_nomemory(start, start + 1)
         try:
             tool()
@@ -238,6 +240,6 @@ print("survived")
 @pytest.mark.skipif(not koster.COMPILED, reason="plain Python does not count references itself")
 def test_failing_allocations_in_tools() -> None:
     pytest.importorskip("_testcapi", reason="this Python has no module for tests of its allocator")
-    command = [sys.executable, "-c", FAILING]
+    command = [sys.executable, "-c", FAILING, "97" if EVERYTHING else "485"]
     process = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (process.stdout, process.returncode) == ("survived\n", 0), process.stderr[-3000:]

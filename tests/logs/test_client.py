@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 import koster
 from koster.logs import Version, Versions, analyze
 from tests.helpers.server import running
+from tests.helpers.support import EVERYTHING
 
 START = datetime(2026, 3, 10, tzinfo=UTC)
 AGENT = "FooBot/1.0 (+https://foo.example/bot)"
@@ -109,7 +110,7 @@ def broken(crawl: Crawl) -> list[str]:
     return found
 
 
-@settings(max_examples=25)
+@settings(max_examples=25 if EVERYTHING else 8)
 @given(
     st.integers(0, 2**32),
     st.sampled_from([(200,), (200, 200, 503), (200, 404), (200, 404, 429, 503, 301)]),
@@ -131,7 +132,7 @@ def test_obedient_crawler_has_no_violations(
     assert broken(crawl) == []
 
 
-@settings(max_examples=15)
+@settings(max_examples=15 if EVERYTHING else 6)
 @given(st.integers(0, 2**32), st.sampled_from([10, 600, 10_000]))
 def test_crawler_that_ignores_a_rule_has_exactly_these_violations(
     seed: int, slowest: float

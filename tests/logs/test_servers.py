@@ -477,7 +477,7 @@ def test_requests_are_those_of_the_owner_of_the_address(
     assert {(each["crawler"], each["identified"]) for each in events} == {("GPTBot", "verified")}
 
 
-@pytest.mark.parametrize("server", [NGINX, APACHE, CADDY])
+@pytest.mark.parametrize("server", [NGINX, APACHE, pytest.param(CADDY, marks=pytest.mark.thorough)])
 def test_ipv6_client(tmp_path: Path, server: str) -> None:
     if not log_servers.has_ipv6():
         pytest.skip("no IPv6 loopback on this machine")
