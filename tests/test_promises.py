@@ -27,6 +27,7 @@ def text_of(page: str) -> str:
 
 
 @cache
+@cache
 def sections_of(page: str) -> set[str]:
     """Return the names of a page's sections, as in the links to them."""
     text = re.sub(

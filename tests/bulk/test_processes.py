@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
 import time
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -57,11 +57,15 @@ def test_killed_run_resumes(inputs: Path, tmp_path: Path) -> None:
     assert not list(killed.glob(".*.part"))
 
 
-def write_copies(folder: Path, numbers: range, sites: int) -> None:
+@cache
+def large_archive() -> bytes:
+    return archives.archive(archives.sites(1_000))[0]
+
+
+def write_copies(folder: Path, numbers: range) -> None:
     """Write archives with the same sites, which is faster than generating each."""
-    archives.write(folder / f"part-{numbers[0]}.warc.gz", archives.sites(sites))
-    for number in numbers[1:]:
-        shutil.copy(folder / f"part-{numbers[0]}.warc.gz", folder / f"part-{number}.warc.gz")
+    for number in numbers:
+        (folder / f"part-{number}.warc.gz").write_bytes(large_archive())
 
 
 def wait_for_workers(process: subprocess.Popen[bytes]) -> None:
@@ -70,7 +74,7 @@ def wait_for_workers(process: subprocess.Popen[bytes]) -> None:
 
 
 def test_workers_exit_when_the_parent_is_killed(inputs: Path, tmp_path: Path) -> None:
-    write_copies(inputs, range(4, 12), 1_500)
+    write_copies(inputs, range(4, 12))
     code = (
         "import sys; from koster.bulk import runs\n"
         "runs.run(runs.Question('facts'), runs.find_inputs(sys.argv[1:2]), sys.argv[2], 2)"
@@ -109,7 +113,7 @@ def has_ended(pid: int) -> bool:
 
 def test_interrupted_run_stops(inputs: Path, tmp_path: Path) -> None:
     """Workers stop too, without finishing the other inputs."""
-    write_copies(inputs, range(4, 14), 1_500)
+    write_copies(inputs, range(4, 14))
     out = tmp_path / "out"
     arguments = [
         sys.executable,

@@ -101,7 +101,7 @@ DIALECTS = (
 )
 
 
-@pytest.mark.parametrize("dialect", sampled(DIALECTS, 3), ids=str)
+@pytest.mark.parametrize("dialect", sampled(DIALECTS, 5), ids=str)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_parsing_is_linear(name: str, dialect: koster.Dialect) -> None:
     """Twice the bytes take at most a little more than twice the work."""

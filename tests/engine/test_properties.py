@@ -159,9 +159,9 @@ def pure() -> ModuleType:
 
 #: Lines that make a file so large that the names in its groups are indexed.
 LINE = b"Sitemap: https://shop.example/\n"
-MANY_LINES = LINE * 20_000
+MANY_LINES = LINE * 5_000
 #: Agents whose groups are searched before there is an index.
-OTHER_AGENTS = [f"agent{number}" for number in range(12)]
+OTHER_AGENTS = [f"agent{number}" for number in range(48)]
 
 
 @given(strategies.bodies, st.lists(strategies.agents, max_size=6), DIALECTS)

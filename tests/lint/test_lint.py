@@ -627,7 +627,7 @@ def test_checks_of_patterns_find_nothing_in_usual_ones(
     """They do not look at them: with all short patterns, the findings are the same if they do."""
     parts = [*"/*?=$a\u00e9\u2003.&:()^%", " a"]
     short = ["".join(each) for size in (1, 2) for each in itertools.product(parts, repeat=size)]
-    short += sampled(["".join(each) for each in itertools.product(parts, repeat=3)], 20)
+    short += sampled(["".join(each) for each in itertools.product(parts, repeat=3)], 40)
     short += [
         "/*?b=",
         "/a*?a=",

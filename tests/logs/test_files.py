@@ -347,11 +347,11 @@ def test_truncated_compressed_files(compress: Any, write: Callable[..., Path]) -
     import random
 
     source = random.Random(1)
-    text = "".join(combined(n, f"/{source.random()}") for n in range(20_000)).encode()
+    text = "".join(combined(n, f"/{source.random()}") for n in range(5_000)).encode()
     data = compress(text)
     found = Events([write(data[: len(data) * 2 // 3])])
     assert found.report.errors
-    assert 0 < len(found.rows) < 20_000 or compress is not gzip.compress
+    assert 0 < len(found.rows) < 5_000 or compress is not gzip.compress
 
 
 @pytest.mark.parametrize("size", [4, 12, 20])

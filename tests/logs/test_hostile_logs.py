@@ -40,7 +40,7 @@ def test_w3c_logs_whose_fields_change_with_each_line(
 
 @pytest.mark.parametrize(
     ("header", "unreadable"),
-    [("x-{}", 6), ("sc-status " * 250, 0), ("sc-status " * 252, 70), ("x " * 100_000, 70)],
+    [("x-{}", 6), ("sc-status " * 250, 0), ("sc-status " * 252, 70), ("x " * 10_000, 70)],
 )
 def test_lists_of_w3c_fields_are_limited(tmp_path: Path, header: str, unreadable: int) -> None:
     fields = f"#Fields: date time cs-uri-stem cs(User-Agent) c-ip {header}\n"

@@ -215,7 +215,10 @@ def test_too_many_versions_are_an_error(repository: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="only Linux limits the memory of git")
-@pytest.mark.parametrize("kind", ["commit", "tree", "delta"])
+@pytest.mark.parametrize(
+    "kind",
+    ["commit", *(pytest.param(each, marks=pytest.mark.thorough) for each in ("tree", "delta"))],
+)
 def test_memory_of_git_is_limited(
     repository: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
