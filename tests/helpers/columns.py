@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import koster
@@ -22,9 +23,13 @@ AGENTS = (
 )  # fmt: skip
 
 
+#: A file is asked about many agents and URLs, one after the other.
+parsed = lru_cache(maxsize=2)(koster.parse)
+
+
 def cell(body: bytes | str, agent: str, dialect: koster.Dialect = koster.RFC9309) -> dict[str, Any]:
     """Return the library's classification of an agent, with the fallbacks of known crawlers."""
-    robots = koster.parse(body, dialect)
+    robots = parsed(body, dialect)
     result = classification(robots.rules_for(agent_for(agent)))
     assert result.is_proved
     return {
@@ -39,7 +44,7 @@ def decision(
     body: bytes | str, url: str, agent: str, dialect: koster.Dialect = koster.RFC9309
 ) -> dict[str, Any]:
     """Return the library's decision, with the fallbacks of known crawlers."""
-    decided = koster.parse(body, dialect).decide(url, agent_for(agent))
+    decided = parsed(body, dialect).decide(url, agent_for(agent))
     pattern = None
     if decided.rule:
         raw_bytes = decided.rule.pattern.encode("utf-8", "surrogateescape")
