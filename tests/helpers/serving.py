@@ -21,8 +21,9 @@ from typing import Any
 
 import httpx2
 
-from koster.service import ServiceSettings, _server, create_app, open_listener
+from koster.service import ServiceSettings, _server, _work, create_app, open_listener
 from koster.service._server import create_server
+from tests.helpers import forked_commands
 
 #: Fetching from loopback is allowed, and clients are not rate-limited.
 OPEN = ServiceSettings(rate=0, work_per_minute=0, let_through=("127.0.0.1/32",))
@@ -46,6 +47,8 @@ HARD = _hard()
 def in_thread(settings: ServiceSettings = OPEN, **options: Any) -> Iterator[str]:
     """Run the service in a thread and yield its URL. Monkeypatches of the test apply to it."""
     _server._DRAIN_SECONDS = 0.05
+    # Workers start when they are first asked.
+    _work._INITIAL_WORKERS = -1
     server = create_server(create_app(settings), **options)
     listener = open_listener("127.0.0.1", 0)
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"
@@ -71,7 +74,7 @@ def in_thread(settings: ServiceSettings = OPEN, **options: Any) -> Iterator[str]
 class Command:
     """A running ``koster serve``, whose log is read as it is written."""
 
-    process: subprocess.Popen[str]
+    process: subprocess.Popen[str] | forked_commands.Command
     url: str = ""
     entries: list[dict[str, Any]] = field(default_factory=list)
     lines: queue.SimpleQueue[str] = field(default_factory=queue.SimpleQueue)
@@ -118,18 +121,19 @@ class Command:
 
 @contextlib.contextmanager
 def as_command(
-    *options: object, port: int = 0, descriptors: int | None = None
+    *options: object, port: int = 0, descriptors: int | None = None, forked: bool = False
 ) -> Iterator[Command]:
     """Run ``koster serve``; ``descriptors`` limits its open file descriptors."""
-    arguments = [sys.executable, "-m", "koster", "serve", "--port", port, "--cache", "memory"]
-    limited = ["sh", "-c", f'ulimit -n {descriptors} && exec "$@"', "sh"] if descriptors else []
-    process = subprocess.Popen(
-        [str(each) for each in (*limited, *arguments, *options)],
-        stderr=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        text=True,
-    )
-    command = Command(process)
+    arguments = ["serve", "--port", port, "--cache", "memory", *options]
+    if forked:
+        command = Command(forked_commands.Command(*arguments, stderr=subprocess.PIPE))
+    else:
+        limited = ["sh", "-c", f'ulimit -n {descriptors} && exec "$@"', "sh"] if descriptors else []
+        started = [*limited, sys.executable, "-m", "koster", *map(str, arguments)]
+        command = Command(
+            subprocess.Popen(started, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+        )
+    process = command.process
     reader = threading.Thread(target=command.read, daemon=True)
     reader.start()
     try:

@@ -18,6 +18,7 @@ from click.testing import CliRunner
 from koster._cli.root import koster as command_line
 from koster.service import ServiceSettings, create_app
 from tests.helpers import serving
+from tests.helpers.forked_commands import Command
 from tests.helpers.server import Site, closed_port
 
 
@@ -33,12 +34,12 @@ def test_command_serves_until_a_signal() -> None:
         assert command.stop() in (0, -signal.SIGTERM)
         command.entry("stopping")
         command.entry("stopped")
-    with serving.as_command() as command:
+    with serving.as_command(forked=True) as command:
         assert command.stop(signal.SIGINT) == 130
 
 
 def test_log_contains_no_bodies_and_questions() -> None:
-    with serving.as_command("--rate", 0) as command:
+    with serving.as_command("--rate", 0, forked=True) as command:
         with httpx2.Client(base_url=command.url, timeout=30) as api:
             body = {"robots": "# secret", "agents": ["secret"], "urls": ["/secret"]}
             assert api.post("/v1/decide", json=body).status_code == 200
@@ -54,15 +55,13 @@ def test_log_contains_no_bodies_and_questions() -> None:
 
 
 def test_log_warning_leaves_out_requests_and_fetches() -> None:
-    task = [sys.executable, "-m", "koster", "serve", "--port", "0", "--cache", "memory"]
-    process = subprocess.Popen(
-        [*task, "--log", "warning"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    task = ("serve", "--port", 0, "--cache", "memory", "--log", "warning")
+    process = Command(*task, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         assert process.stdout is not None
         url = process.stdout.readline().split()[4].rstrip(";")
         assert httpx2.get(f"{url}/v1/check", params={"url": "http://127.0.0.1/"}).status_code == 200
-        process.terminate()
+        process.send_signal(signal.SIGTERM)
         assert process.communicate(timeout=40)[1] == ""
     finally:
         process.kill()
@@ -72,7 +71,7 @@ def test_second_ctrl_c_ends_the_grace_period() -> None:
     body = json.dumps({"robots": ""}).encode()
     head = b"POST /v1/audit HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     with (
-        serving.as_command("--grace", 60, "--work-timeout", 60) as command,
+        serving.as_command("--grace", 60, "--work-timeout", 60, forked=True) as command,
         serving.connected(command.url) as connection,
     ):
         command.pause_workers()
@@ -137,7 +136,9 @@ def test_unix_socket_behind_a_proxy(tmp_path: Path) -> None:
     stale_socket = socket.socket(socket.AF_UNIX)
     stale_socket.bind(str(path))
     stale_socket.close()
-    with serving.as_command("--socket", path, "--proxy", "*", "--rate", "2") as command:
+    with serving.as_command(
+        "--socket", path, "--proxy", "*", "--rate", "2", forked=True
+    ) as command:
         transport = httpx2.HTTPTransport(uds=str(path))
         with httpx2.Client(transport=transport, base_url="http://koster") as api:
             for client in ("192.0.2.1", "192.0.2.2"):
@@ -148,7 +149,7 @@ def test_unix_socket_behind_a_proxy(tmp_path: Path) -> None:
 
 
 def test_forwarded_for_is_ignored_from_untrusted_clients() -> None:
-    with serving.as_command("--rate", "2", "--proxy", "192.0.2.9") as command:
+    with serving.as_command("--rate", "2", "--proxy", "192.0.2.9", forked=True) as command:
         with httpx2.Client(base_url=command.url) as api:
             headers = [{"X-Forwarded-For": f"198.51.100.{number}"} for number in range(5)]
             statuses = [api.get("/v1/dialects", headers=each).status_code for each in headers]

@@ -108,6 +108,12 @@ def url() -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(scope="module")
+def api(url: str) -> Iterator[httpx2.Client]:
+    with httpx2.Client(base_url=url) as client:
+        yield client
+
+
 def exchange(url: str, request: str) -> bytes:
     with serving.connected(url) as connection:
         connection.sendall(request.encode("latin-1"))
@@ -118,11 +124,11 @@ def exchange(url: str, request: str) -> bytes:
     "path",
     ["/", "/static/app.js", "/v1/agents", "/healthz", "/readyz", "/metrics", "/openapi.json"],
 )
-def test_every_path_has_the_check(url: str, path: str) -> None:
-    answer = httpx2.get(url + path, headers={"Host": "evil.example"})
+def test_every_path_has_the_check(api: httpx2.Client, path: str) -> None:
+    answer = api.get(path, headers={"Host": "evil.example"})
     detail = problem(answer, 421, "unknown-host")["detail"]
     assert detail == 'host "evil.example" is not allowed: see koster serve --host-name'
-    assert httpx2.get(url + path).status_code == 200
+    assert api.get(path).status_code == 200
 
 
 def test_complete_urls_in_the_request_line(url: str) -> None:
@@ -143,42 +149,46 @@ def test_complete_urls_in_the_request_line(url: str) -> None:
     assert b" 200 " in exchange(url, f"GET /healthz HTTP/1.0\r\n{end}")
 
 
-def test_other_sites_cannot_use_the_api(url: str, site: Site) -> None:
+def test_other_sites_cannot_use_the_api(api: httpx2.Client, site: Site) -> None:
     question = {"url": f"{site.url}/x"}
     for value in ("cross-site", "same-site", "", "Same-Origin", "same-origin, cross-site", "x"):
         headers = {"Sec-Fetch-Site": value}
-        problem(httpx2.get(f"{url}/v1/check", params=question, headers=headers), 403, "cross-site")
-        answer = httpx2.post(
-            f"{url}/v1/decide", json={"robots": "", "urls": ["/"]}, headers=headers
-        )
+        problem(api.get("/v1/check", params=question, headers=headers), 403, "cross-site")
+        answer = api.post("/v1/decide", json={"robots": "", "urls": ["/"]}, headers=headers)
         problem(answer, 403, "cross-site")
-        problem(httpx2.options(f"{url}/v1/decide", headers=headers), 403, "cross-site")
+        problem(api.options("/v1/decide", headers=headers), 403, "cross-site")
         # Links to the page are harmless.
-        assert httpx2.get(url, headers=headers).status_code == 200
+        assert api.get("/", headers=headers).status_code == 200
     twice = [("Sec-Fetch-Site", "same-origin"), ("Sec-Fetch-Site", "cross-site")]
-    problem(httpx2.get(f"{url}/v1/check", params=question, headers=twice), 403, "cross-site")
+    problem(api.get("/v1/check", params=question, headers=twice), 403, "cross-site")
     assert site.requests == []
     for value in ("same-origin", "none"):
         headers = {"Sec-Fetch-Site": value}
-        answer = httpx2.get(f"{url}/v1/check", params=question, headers=headers)
+        answer = api.get("/v1/check", params=question, headers=headers)
         assert answer.status_code == 200
-    assert httpx2.get(f"{url}/v1/check", params=question).status_code == 200
+    assert api.get("/v1/check", params=question).status_code == 200
 
 
 def test_refused_requests_cost_no_rate() -> None:
-    with serving.in_thread(ServiceSettings(rate=1)) as url:
+    with serving.in_thread(ServiceSettings(rate=1)) as url, httpx2.Client(base_url=url) as api:
         for _ in range(10):
-            problem(httpx2.get(f"{url}/v1/agents", headers={"Host": "x"}), 421, "unknown-host")
+            problem(api.get("/v1/agents", headers={"Host": "x"}), 421, "unknown-host")
             headers = {"Sec-Fetch-Site": "cross-site"}
-            problem(httpx2.get(f"{url}/v1/agents", headers=headers), 403, "cross-site")
-        assert httpx2.get(f"{url}/v1/agents").status_code == 200
+            problem(api.get("/v1/agents", headers=headers), 403, "cross-site")
+        assert api.get("/v1/agents").status_code == 200
 
 
 def test_proxy_before_a_loopback_listener() -> None:
     headers = {"Host": "robots.example.org", "X-Forwarded-For": "192.0.2.1"}
-    with serving.in_thread(ServiceSettings(rate=0), proxies=["127.0.0.1"]) as url:
-        problem(httpx2.get(f"{url}/v1/agents", headers=headers), 421, "unknown-host")
+    with (
+        serving.in_thread(ServiceSettings(rate=0), proxies=["127.0.0.1"]) as url,
+        httpx2.Client(base_url=url) as api,
+    ):
+        problem(api.get("/v1/agents", headers=headers), 421, "unknown-host")
     settings = ServiceSettings(rate=0, host_names=("robots.example.org",))
-    with serving.in_thread(settings, proxies=["127.0.0.1"]) as url:
-        assert httpx2.get(f"{url}/v1/agents", headers=headers).status_code == 200
-        assert httpx2.get(f"{url}/v1/agents").status_code == 200
+    with (
+        serving.in_thread(settings, proxies=["127.0.0.1"]) as url,
+        httpx2.Client(base_url=url) as api,
+    ):
+        assert api.get("/v1/agents", headers=headers).status_code == 200
+        assert api.get("/v1/agents").status_code == 200
