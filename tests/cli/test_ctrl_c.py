@@ -7,7 +7,6 @@ import json
 import re
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -16,20 +15,16 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import server, wire
+from tests.helpers.forked_commands import Command
 
 FILE = b"User-agent: *\nDisallow: /private\nSitemap: /x\n"
 
 
-def start(*arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "koster", *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+def start(*arguments: str) -> Command:
+    return Command(*arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-def stop(process: subprocess.Popen[str]) -> tuple[str, str]:
+def stop(process: Command) -> tuple[str, str]:
     """Send Ctrl-C; return what the command printed."""
     started = time.monotonic()
     process.send_signal(signal.SIGINT)
@@ -40,11 +35,11 @@ def stop(process: subprocess.Popen[str]) -> tuple[str, str]:
 
 
 def wait_for(condition: Callable[[], object]) -> None:
-    for _ in range(500):
+    for _ in range(1_000):
         if condition():
             break
-        time.sleep(0.02)
-    time.sleep(0.3)
+        time.sleep(0.01)
+    time.sleep(0.2)
 
 
 @pytest.fixture
@@ -166,15 +161,11 @@ def test_check_prints_whole_answers(form: str, tmp_path: Path) -> None:
     (tmp_path / "r").write_text("User-agent: *\n" + "Disallow: /*a*b*c\n" * 3000)
     (tmp_path / "u").write_text("".join(f"/{number}/{'a' * 50}\n" for number in range(300_000)))
     with open(tmp_path / "out", "w") as file:
-        process = subprocess.Popen(
-            [
-                sys.executable, "-m", "koster", "check", "--robots", str(tmp_path / "r"),
-                "--urls", str(tmp_path / "u"), "-f", form,
-            ],
-            stdout=file,
+        process = Command(
+            *("check", "--robots", tmp_path / "r", "--urls", tmp_path / "u", "-f", form),
+            stdout=file.fileno(),
             stderr=subprocess.PIPE,
-            text=True,
-        )  # fmt: skip
+        )
     wait_for((tmp_path / "out").read_text)
     _, err = stop(process)
     stopped = re.fullmatch(r"koster: stopped: ([\d,]+) of 300,000 answers done\n", err)
