@@ -231,8 +231,5 @@ def _bytes(written: Mapping[str, Any]) -> bytes:
 def _part(part: Mapping[str, Any]) -> bytes:
     """Return a repeated text; ``{n:05}`` in it is the number of the repetition, in five digits."""
     numbers = range(1, part.get("times", 1) + 1)
-    return "".join(_numbered(part["text"], number) for number in numbers).encode("utf-8")
-
-
-def _numbered(text: str, number: int) -> str:
-    return re.sub(r"\{n:(\d+)\}", lambda found: f"{number:0{found[1]}}", text)
+    text = re.sub(r"\{n:(\d+)\}", r"%(n)0\1d", part["text"].replace("%", "%%"))
+    return "".join([text % {"n": number} for number in numbers]).encode("utf-8")
