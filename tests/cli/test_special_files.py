@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
-import sys
-import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from click.testing import CliRunner, Result
 import koster
 from koster import _opening
 from koster._cli.root import koster as command
+from tests.helpers.forked_commands import Command
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes"),
@@ -130,30 +130,27 @@ def test_the_empty_device_is_an_empty_file() -> None:
 def test_what_is_open_already_is_read(path: str) -> None:
     if not os.path.exists(path) and path != "-":
         pytest.skip(f"this system has no {path}")
-    base = [sys.executable, "-m", "koster"]
     for arguments, text in (
         (["check", "--robots", path, "/a"], ROBOTS),
         (["logs", "--robots", "robots.txt", path], LINE.replace("/b", "/a")),
     ):
         # Ours comes late: the pipe is read to its end.
-        with subprocess.Popen(
-            [*base, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        ) as process:
-            timer = threading.Timer(0.1, process.communicate, [text.encode()])
-            timer.start()
-            timer.join()
-            assert process.wait(30) == 1
+        read, write = os.pipe()
+        process = Command(*arguments, stdin=read)
+        os.close(read)
+        time.sleep(0.1)
+        with open(write, "w") as file:
+            file.write(text)
+        assert process.wait(30) == 1
 
 
 def test_endless_standard_input_is_an_error() -> None:
     for arguments in (["fmt", "-"], ["logs", "--robots", "robots.txt", "-"]):
         with open("/dev/zero", "rb") as zero:
-            done = subprocess.run(
-                [sys.executable, "-m", "koster", *arguments],
-                stdin=zero, capture_output=True, check=False, timeout=30,
-            )  # fmt: skip
-        assert done.returncode == 3
-        assert b"is a device, not a file" in done.stderr
+            process = Command(*arguments, stdin=zero.fileno(), stderr=subprocess.PIPE)
+            _, err = process.communicate(timeout=30)
+        assert process.returncode == 3
+        assert "is a device, not a file" in err
 
 
 @pytest.fixture

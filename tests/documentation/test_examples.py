@@ -139,6 +139,12 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str | None]:
         yield url
 
 
+@pytest.fixture(scope="module")
+def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[docs_web.Servers]:
+    with docs_web.running(tmp_path_factory.mktemp("servers")) as running:
+        yield running
+
+
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "place"
@@ -147,13 +153,30 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+#: Pages whose examples take seconds: all cases of the suite, and a long search.
+_SLOW = ("docs/guides/parsers/test-a-parser.md", "docs/concepts/proofs.md")
+
+
+def _pages() -> list[Any]:
+    marks = {ROOT / name: [pytest.mark.thorough] for name in _SLOW}
+    return [
+        pytest.param(page, marks=marks.pop(page, []), id=str(page.relative_to(ROOT)))
+        for page in pages()
+    ]
+
+
+@pytest.mark.parametrize("page", _pages())
 def test_examples(
-    page: Path, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, redis_url: str | None
+    page: Path,
+    place: Path,
+    servers: docs_web.Servers,
+    monkeypatch: pytest.MonkeyPatch,
+    redis_url: str | None,
 ) -> None:
     names: dict[str, Any] = {"__name__": "example"}
     redis_port = urlsplit(redis_url).port if redis_url else None
-    with docs_web.reachable(tmp_path, monkeypatch, redis_port), asyncio.Runner() as loop:
+    docs_web.reach(servers, monkeypatch, redis_port)
+    with asyncio.Runner() as loop:
         for block in blocks(page):
             where = f"{page.relative_to(ROOT)}:{block.line}"
             assert block.language in _LANGUAGES, f"{where}: language {block.language!r}"

@@ -6,6 +6,7 @@ import socket
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -67,37 +68,48 @@ def _serving(pem: tuple[Path, Path] | None) -> Iterator[int]:
         yield running.server_address[1]
 
 
+@dataclass(frozen=True)
+class Servers:
+    """The running servers: their ports, and the certificate of the sites."""
+
+    plain: int
+    secure: int
+    certificate: Path
+
+
 @contextmanager
-def reachable(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, redis_port: int | None = None
-) -> Iterator[None]:
+def running(folder: Path) -> Iterator[Servers]:
+    """Run the sites."""
+    pem = wire.certificate(folder, others=tuple(SITES))
+    with _serving(None) as plain, _serving(pem) as secure:
+        yield Servers(plain, secure, pem[0])
+
+
+def reach(servers: Servers, monkeypatch: pytest.MonkeyPatch, redis_port: int | None = None) -> None:
     """Make the sites reachable by their names, over http and https; other names do not exist.
 
     ``redis_port`` is the port of the server at ``localhost:6379``.
     """
-    pem = wire.certificate(folder, others=tuple(SITES))
     for name in ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"):
-        monkeypatch.setenv(name, str(pem[0]))
+        monkeypatch.setenv(name, str(servers.certificate))
     # aiohttp reads the environment only when it is imported.
-    context = ssl.create_default_context(cafile=pem[0])
+    context = ssl.create_default_context(cafile=servers.certificate)
     monkeypatch.setattr(aiohttp.connector, "_SSL_CONTEXT_VERIFIED", context)
-    with _serving(None) as plain, _serving(pem) as secure:
-        ports = {80: plain, 443: secure} | ({6379: redis_port} if redis_port else {})
-        real_lookup, real_connect = socket.getaddrinfo, socket.socket.connect
+    ports = {80: servers.plain, 443: servers.secure} | ({6379: redis_port} if redis_port else {})
+    real_lookup, real_connect = socket.getaddrinfo, socket.socket.connect
 
-        def lookup(host: Any, port: Any, *args: Any, **kwargs: Any) -> Any:
-            name = host.decode() if isinstance(host, bytes) else host
-            if name in SITES:
-                host = "127.0.0.1"
-            elif name and not name.replace(".", "").isdigit() and name != "localhost":
-                raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
-            return real_lookup(host, port, *args, **kwargs)
+    def lookup(host: Any, port: Any, *args: Any, **kwargs: Any) -> Any:
+        name = host.decode() if isinstance(host, bytes) else host
+        if name in SITES:
+            host = "127.0.0.1"
+        elif name and not name.replace(".", "").isdigit() and name != "localhost":
+            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+        return real_lookup(host, port, *args, **kwargs)
 
-        def connect(self: socket.socket, address: Any) -> None:
-            if isinstance(address, tuple):
-                address = (address[0], ports.get(address[1], address[1]), *address[2:])
-            real_connect(self, address)
+    def connect(self: socket.socket, address: Any) -> None:
+        if isinstance(address, tuple):
+            address = (address[0], ports.get(address[1], address[1]), *address[2:])
+        real_connect(self, address)
 
-        monkeypatch.setattr(socket, "getaddrinfo", lookup)
-        monkeypatch.setattr(socket.socket, "connect", connect, raising=False)
-        yield
+    monkeypatch.setattr(socket, "getaddrinfo", lookup)
+    monkeypatch.setattr(socket.socket, "connect", connect, raising=False)
