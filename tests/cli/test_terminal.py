@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers import forked_commands, server
+from tests.helpers import server
+from tests.helpers.forked_commands import Command
 
 pty = pytest.importorskip("pty")
 
@@ -40,11 +41,8 @@ Disallow: /
 def run_on_a_terminal(folder: Path, *arguments: str) -> str:
     """Return what a command prints on a terminal, standard output and error together."""
     parent, child = pty.openpty()
-    env = {"TERM": "xterm-256color", "COLUMNS": "100", "LC_ALL": "C.UTF-8"}
-    process = forked_commands.context().Process(
-        target=forked_commands.run_on, args=(os.ttyname(child), folder, arguments, env)
-    )
-    process.start()
+    env = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100", "LC_ALL": "C.UTF-8"}
+    process = Command(*arguments, stdout=child, stderr=child, cwd=folder, env=env)
     blocks = []
 
     def read() -> None:
@@ -57,8 +55,7 @@ def run_on_a_terminal(folder: Path, *arguments: str) -> str:
 
     reader = threading.Thread(target=read)
     reader.start()
-    process.join(60)
-    assert process.exitcode in (0, 1, 2, 3)
+    assert process.wait(60) in (0, 1, 2, 3)
     # The child may have ended before the terminal was read: it is kept open until here.
     os.close(child)
     reader.join()
