@@ -33,7 +33,7 @@ from koster.cache.resilient import ResilientCache
 from koster.cache.store import _FORMAT, decode_entry, encode_entry, key_prefix
 from koster.freshness import Hop
 from tests.helpers.entries import ENTRY
-from tests.helpers.support import ROOT
+from tests.helpers.support import EVERYTHING, ROOT
 
 
 @pytest.fixture(params=["memory", "sqlite", "redis"])
@@ -339,7 +339,7 @@ def last_acknowledged(output: bytes) -> int:
 
 def test_killed_writer_loses_no_written_entries(tmp_path: Path) -> None:
     path = tmp_path / "cache.sqlite"
-    for _ in range(3):
+    for _ in range(3 if EVERYTHING else 1):
         names = ["one", "two", "three", "four"]
         tests_folder = str(ROOT)
         writers = [

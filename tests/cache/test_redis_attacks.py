@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import resource
 import socket
 import threading
@@ -21,6 +22,7 @@ from koster.fetch import Event, EventName, FleetPacer, MockTransport, RobotsClie
 from tests.helpers import wire
 from tests.helpers.entries import ENTRY
 from tests.helpers.fetching import KINDS, NAME, ask
+from tests.helpers.support import sampled
 
 #: Handles a command on a connection.
 Answer = Callable[[socket.socket, list[bytes]], None]
@@ -177,15 +179,8 @@ def _short_timeout_and_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> Iterat
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 300 << 10
 
 
-@pytest.fixture(params=ATTACKS)
-def attack(request: pytest.FixtureRequest) -> Answer:
-    return ATTACKS[request.param]
-
-
-@pytest.fixture(params=[False, True], ids=["from the start", "after the handshake"])
-def is_polite(request: pytest.FixtureRequest) -> bool:
-    value: bool = request.param
-    return value
+#: Each attack from the start and after the handshake.
+BOTH = list(itertools.product(ATTACKS, (False, True)))
 
 
 @contextmanager
@@ -195,8 +190,12 @@ def time_limit(seconds: float = 8) -> Iterator[None]:
     assert time.monotonic() - start < seconds
 
 
-def test_attacked_cache_misses_or_raises_cache_error(attack: Answer, is_polite: bool) -> None:
-    with running(attack, is_polite=is_polite) as fake, time_limit():
+@pytest.mark.parametrize(
+    ("name", "is_polite"),
+    [*((name, True) for name in ATTACKS), *((name, False) for name in sampled([*ATTACKS], 3))],
+)
+def test_attacked_cache_misses_or_raises_cache_error(name: str, is_polite: bool) -> None:
+    with running(ATTACKS[name], is_polite=is_polite) as fake, time_limit():
         try:
             cache = RedisCache(fake.url)
         except koster.CacheError:
@@ -226,10 +225,11 @@ def test_client_continues_without_an_attacked_cache(kind: str, name: str) -> Non
     assert [event.name for event in events].count(EventName.CACHE_FAILED) <= 1
 
 
-def test_attacked_pacer_falls_back_to_local_pacing(attack: Answer, is_polite: bool) -> None:
+@pytest.mark.parametrize(("name", "is_polite"), sampled(BOTH, 3))
+def test_attacked_pacer_falls_back_to_local_pacing(name: str, is_polite: bool) -> None:
     events: list[Event] = []
     now = datetime.now(UTC)
-    with running(attack, is_polite=is_polite) as fake, time_limit(15):
+    with running(ATTACKS[name], is_polite=is_polite) as fake, time_limit(15):
         try:
             pacer = FleetPacer(fake.url, on_event=events.append)
         except koster.CacheError:
@@ -248,8 +248,9 @@ def test_attacked_pacer_falls_back_to_local_pacing(attack: Answer, is_polite: bo
     assert all(event.name in (EventName.PACE_FAILED, EventName.PACE_REPLACED) for event in events)
 
 
-def test_client_waits_when_its_pacer_is_attacked(attack: Answer) -> None:
-    with running(attack, is_polite=True) as fake, time_limit(15):
+@pytest.mark.parametrize("name", sampled([*ATTACKS], 3))
+def test_client_waits_when_its_pacer_is_attacked(name: str) -> None:
+    with running(ATTACKS[name], is_polite=True) as fake, time_limit(15):
         pacer = FleetPacer(fake.url)
         with (
             RobotsClient(NAME, transport=SITES, pacer=pacer) as client,

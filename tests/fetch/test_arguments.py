@@ -339,7 +339,10 @@ def test_client_closes_only_a_cache_that_it_opened(kind: str, tmp_path: Path) ->
         assert own.get("https://example.com") is not None
 
 
-def test_cache_that_is_locked_for_a_moment_is_accepted(tmp_path: Path) -> None:
+def test_cache_that_is_locked_for_a_moment_is_accepted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("koster.cache.sqlite._TIMEOUT", 0.05)
     path = tmp_path / "cache.sqlite"
     with sqlite3.connect(path) as other:
         other.execute("BEGIN EXCLUSIVE")

@@ -35,6 +35,7 @@ from koster.origins import MAX_URL
 from tests.helpers import wire
 from tests.helpers.fetching import FILE, KINDS, NAME, PLAIN, Clock, ask, outcome, reason_of
 from tests.helpers.server import Site
+from tests.helpers.support import sampled
 
 
 class Timeline:
@@ -129,7 +130,9 @@ EXTREME_MOMENTS = [
 ]
 
 
-@pytest.mark.parametrize("moment", EXTREME_MOMENTS, ids=str)
+@pytest.mark.parametrize(
+    ("moment", "kind"), sampled([*itertools.product(EXTREME_MOMENTS, KINDS)], 4), ids=str
+)
 def test_clock_at_the_limits_of_datetime(kind: str, moment: datetime) -> None:
     sites = MockTransport({
         "https://file.example": b"User-agent: *\nVisit-time: 0600-0700\nRequest-rate: 1/10s 1800-1900",

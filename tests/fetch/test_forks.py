@@ -40,6 +40,7 @@ from tests.helpers.entries import ENTRY
 from tests.helpers.fetching import FILE, HTTP_CLIENTS, KINDS, NAME, Clock
 from tests.helpers.forking import fork, in_child, wait_for
 from tests.helpers.server import Site
+from tests.helpers.support import EVERYTHING
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="no os.fork on this system"),
@@ -119,7 +120,7 @@ def holding_locks(*objects: Any) -> Iterator[int]:
 
 
 def test_child_fetches_while_a_parent_thread_fetches(site: Site) -> None:
-    site.robots(body=FILE, delay=1.5)
+    site.robots(body=FILE, delay=0.5)
     with RobotsClient(NAME, at_once=1, timeout=5) as client, server.running() as other:
         other.robots(body=FILE)
         results: list[Any] = []
@@ -138,7 +139,7 @@ def test_child_fetches_while_a_parent_thread_fetches(site: Site) -> None:
 
 
 def test_multiprocessing_fork(site: Site) -> None:
-    site.robots(body=FILE, delay=1)
+    site.robots(body=FILE, delay=0.4)
     context = multiprocessing.get_context("fork")
     queue = context.SimpleQueue()
     with RobotsClient(NAME, at_once=1) as client:
@@ -491,16 +492,17 @@ def test_threads_fork_concurrently(tmp_path: Path) -> None:
     with closing(SqliteCache(tmp_path / "cache.sqlite")) as cache:
         cache.put("a", ENTRY)
         results: list[Any] = []
+        times = 5 if EVERYTHING else 2
 
         def work() -> None:
-            results.extend(in_child(lambda: cache.get("a")) == ENTRY for _ in range(5))
+            results.extend(in_child(lambda: cache.get("a")) == ENTRY for _ in range(times))
 
         threads = [threading.Thread(target=work) for _ in range(3)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join(60)
-        assert results == [True] * 15
+        assert results == [True] * 3 * times
         assert cache.get("a") == ENTRY
 
 
@@ -523,7 +525,7 @@ def test_lru_cache_recomputes_its_weight_in_a_child() -> None:
 def test_reppy_cache(site: Site) -> None:
     from koster.compat.reppy.cache import RobotsCache
 
-    site.robots(body=FILE, delay=1)
+    site.robots(body=FILE, delay=0.4)
     cache = RobotsCache(capacity=10)
     url = f"{site.url}/private"
     with holding_locks(cache):

@@ -62,7 +62,7 @@ def run(kind: str, work: Callable[[], Awaitable[Any]]) -> Any:
 @pytest.mark.parametrize("first", LOOPS)
 def test_use_in_another_loop_raises_at_once(site: Site, first: str, second: str) -> None:
     """All methods raise, both during the fetch of the first loop and after it."""
-    site.robots(body=FILE, delay=1)
+    site.robots(body=FILE, delay=0.5)
     client = AsyncRobotsClient(NAME, at_once=1)
     has_fetched, stop = threading.Event(), threading.Event()
 

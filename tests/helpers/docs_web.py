@@ -31,6 +31,7 @@ SITES: dict[str, str | int] = {
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
 
     def do_GET(self) -> None:
         host = self.headers.get("Host", "").partition(":")[0]

@@ -179,11 +179,11 @@ def _wait_for_a_task(control: socket.socket) -> None:
     signal.set_wakeup_fd(waking)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     while True:
-        ready, _, _ = select.select([control, woken], [], [])
+        ready, _, _ = select.select([control.fileno(), woken], [], [])
         if woken in ready:
             os.read(woken, 4096)
             _tell_who_ended(statuses)
-        if control not in ready:
+        if control.fileno() not in ready:
             continue
         data, descriptors, _, _ = socket.recv_fds(control, 1 << 18, 4)
         if not data:

@@ -56,6 +56,8 @@ class Site:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    # Otherwise each body waits until the client has confirmed the headers.
+    disable_nagle_algorithm = True
     site: Site
 
     def setup(self) -> None:
