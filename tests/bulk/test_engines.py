@@ -51,7 +51,7 @@ def select(con: Any, expression: str) -> list[Any]:
 
 @pytest.mark.parametrize("column", ["text", "body"])
 def test_duckdb_agrees_with_the_kernel(con: Any, table: pa.Table, column: str) -> None:
-    agents = list(AGENTS)
+    agents = list(AGENTS[::4])
     classified = kernel.classify(table[column], agents).to_pylist()
     assert select(con, f"robots_classify({column}, {agents})") == classified
     decided = kernel.decide(table[column], table["url"], table["agent"]).to_pylist()
@@ -182,13 +182,13 @@ def frame(table: pa.Table) -> pl.DataFrame:
 def test_polars_agrees_with_the_kernel(frame: pl.DataFrame, table: pa.Table, column: str) -> None:
     bodies: Any = pl.col(column)
     query = [
-        bodies.robots.classify(AGENTS).alias("c"),
+        bodies.robots.classify(AGENTS[::4]).alias("c"),
         bodies.robots.decide(pl.col("url"), pl.col("agent")).alias("d"),
         bodies.robots.allowed("/private", "GPTBot").alias("a"),
         bodies.robots.facts().alias("f"),
     ]
     expected = {
-        "c": kernel.classify(table[column], AGENTS).to_pylist(),
+        "c": kernel.classify(table[column], AGENTS[::4]).to_pylist(),
         "d": kernel.decide(table[column], table["url"], table["agent"]).to_pylist(),
         "a": kernel.allowed(table[column], "/private", "GPTBot").to_pylist(),
         "f": kernel.facts(table[column]).to_pylist(),
