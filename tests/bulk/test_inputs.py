@@ -94,6 +94,7 @@ def test_utf16_is_decoded_and_reported(tmp_path: Path) -> None:
     assert row["robots"][0]["written"]
 
 
+@pytest.mark.thorough
 def test_csv_row_over_the_limit_is_an_error(tmp_path: Path) -> None:
     """The command exits too: Arrow's read-ahead thread must not block it."""
     path = tmp_path / "robots.csv.gz"

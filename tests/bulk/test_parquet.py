@@ -84,6 +84,7 @@ on_linux = pytest.mark.skipif(
 
 
 @on_linux
+@pytest.mark.thorough
 def test_memory_for_one_long_cell_is_bounded(tmp_path: Path) -> None:
     """Reading and parsing it take less than eight times its size, in runs of either kind."""
     small, large = tmp_path / "small.parquet", tmp_path / "large.parquet"

@@ -17,9 +17,9 @@ import pytest
 from koster.bulk import _processes, runs
 from tests.helpers import archives
 from tests.helpers.bulk_runs import GPT, contents
-from tests.helpers.support import EVERYTHING
 
 
+@pytest.mark.thorough
 def test_killed_run_resumes(inputs: Path, tmp_path: Path) -> None:
     """After kill -9 every shard is complete, and the final result equals an uninterrupted run."""
     uninterrupted, killed = tmp_path / "whole", tmp_path / "broken"
@@ -35,7 +35,7 @@ def test_killed_run_resumes(inputs: Path, tmp_path: Path) -> None:
     for path in killed.glob("*.parquet"):
         path.unlink()
     processes: list[subprocess.Popen[bytes]] = []
-    for number in range(10 if EVERYTHING else 2):
+    for number in range(10):
         process = subprocess.Popen(
             [*arguments, "-j", str(1 + number % 2)],
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
@@ -185,6 +185,7 @@ def test_killed_worker_fails_one_input(
     assert f"part-2.warc.gz: the process that read it {how}" in (result.failed[0].why or "")
 
 
+@pytest.mark.thorough
 def test_input_of_a_killed_worker_is_read_again(
     inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -233,6 +234,7 @@ def test_workers_that_do_not_start(
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.thorough
 def test_forked_program_holds_up_no_run(inputs: Path, tmp_path: Path) -> None:
     """A copy of the program has its pipes, too, so that no end of file tells that one has ended."""
     # Popen waits for a copy that is made while it starts a process: not even Python avoids that.
