@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,12 +21,12 @@ MAX_BYTES = 16
 class Fault:
     """A folder where nothing can be written.
 
-    ``message`` is the system's; ``limit`` is called first in the process of a command.
+    ``message`` is the system's; ``file_size`` limits the files of a command.
     """
 
     folder: Path
     message: str
-    limit: Callable[[], None] | None = None
+    file_size: int | None = None
 
 
 @pytest.fixture(scope="module")
@@ -44,11 +43,7 @@ def full_disk(disk: Disk) -> Fault:
 def size_limit(folder: Path) -> Fault:
     """Files of more than a few bytes break off; that needs no disk of its own."""
     (folder / "robots.txt").write_bytes(commands.TEXT)
-
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (MAX_BYTES, MAX_BYTES))
-
-    return Fault(folder, "File too large", limit)
+    return Fault(folder, "File too large", MAX_BYTES)
 
 
 def read_only_disk(disk: Disk) -> Fault:
@@ -94,7 +89,7 @@ def fault(request: pytest.FixtureRequest) -> Fault:
 def test_command_that_cannot_write(fault: Fault, name: str, data: Path) -> None:
     """Files are written whole or not at all; the message says what happened."""
     before = _files(fault.folder)
-    result = commands.run(commands.WRITING[name], data, fault.folder, limit=fault.limit)
+    result = commands.run(commands.WRITING[name], data, fault.folder, file_size=fault.file_size)
     assert result.returncode == 3, result.stderr
     assert _files(fault.folder) == before
     assert "Traceback" not in result.stderr

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.helpers import archives
+from tests.helpers.forked_commands import Command
 from tests.helpers.support import ROOT
 
 TEXT = b"user-agent: *\nDisalow: /private\n"
@@ -63,9 +64,14 @@ def run(
     disk: Path,
     stdout: int = subprocess.PIPE,
     limit: Callable[[], None] | None = None,
+    file_size: int | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command; ``limit`` is called in its process first."""
+    """Run a command; ``limit`` is called in a process of its own, ``file_size`` limits its files."""
     arguments = [part.format(data=data, disk=disk) for part in line.split()]
+    if limit is None:
+        process = Command(*arguments, stdout=stdout, stderr=subprocess.PIPE, file_size=file_size)
+        written = process.communicate(timeout=60)
+        return subprocess.CompletedProcess(arguments, process.wait(), *written)
     return subprocess.run(
         [sys.executable, "-m", "koster", *arguments],
         check=False,

@@ -9,6 +9,7 @@ import gc
 import importlib
 import os
 import pickle
+import resource
 import select
 import signal
 import socket
@@ -54,7 +55,8 @@ _NUMBER = struct.Struct("<i")
 class Command:
     """A running command; it is used as a `subprocess.Popen` of text is.
 
-    A stream is a file descriptor, `subprocess.PIPE`, or None for the null device.
+    A stream is a file descriptor, `subprocess.PIPE`, or None for the null device. ``file_size``
+    limits the bytes of the files that it writes.
     """
 
     def __init__(
@@ -65,6 +67,7 @@ class Command:
         stderr: int | None = None,
         cwd: Path | None = None,
         env: Mapping[str, str] = os.environ,
+        file_size: int | None = None,
     ) -> None:
         self.returncode: int | None = None
         self._status, status = os.pipe()
@@ -91,6 +94,7 @@ class Command:
                 tuple(map(os.fsencode, map(str, arguments))),
                 os.fspath(cwd or Path.cwd()),
                 dict(env),
+                file_size,
             )
             socket.send_fds(
                 _parent(), [pickle.dumps(request)], [opened(stdin, os.O_RDONLY), out, err, status]
@@ -189,7 +193,7 @@ def _wait_for_a_task(control: socket.socket) -> None:
         if not data:
             os._exit(0)
         *streams, status = descriptors
-        arguments, folder, env = pickle.loads(data)
+        arguments, folder, env, file_size = pickle.loads(data)
         if arguments[0] == b"serve":
             importlib.import_module("koster.service").create_app()
         pid = os.fork()
@@ -198,6 +202,8 @@ def _wait_for_a_task(control: socket.socket) -> None:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             for each in (control.detach(), woken, waking, status, *statuses.values()):
                 os.close(each)
+            if file_size is not None:
+                resource.setrlimit(resource.RLIMIT_FSIZE, (file_size, file_size))
             _set_up(arguments, folder, env, streams)
             return
         for each in streams:
