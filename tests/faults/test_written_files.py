@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -13,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import commands
+from tests.helpers.forked_commands import Command
 
 #: Long enough that writing it takes a while.
 BEFORE = b"user-agent: *\n" + b"".join(b"disalow:/private/%d\n" % number for number in range(500))
@@ -38,9 +37,8 @@ class Reader(threading.Thread):
         self.join()
 
 
-def command(name: str, folder: Path) -> list[str]:
-    line = commands.WRITING[name].format(disk=folder, data=folder)
-    return [sys.executable, "-m", "koster", *line.split()]
+def started(name: str, folder: Path) -> Command:
+    return Command(*commands.WRITING[name].format(disk=folder, data=folder).split())
 
 
 def restore(path: Path) -> None:
@@ -55,9 +53,11 @@ def test_nobody_reads_half_a_file(name: str, tmp_path: Path) -> None:
     """A file is replaced in one step, also if the command is killed."""
     path = tmp_path / "robots.txt"
     restore(path)
-    started = time.monotonic()
-    subprocess.run(command(name, tmp_path), check=True, capture_output=True)
-    duration = time.monotonic() - started
+    assert started(name, tmp_path).wait(60) == 0
+    restore(path)
+    began = time.monotonic()
+    assert started(name, tmp_path).wait(60) == 0
+    duration = time.monotonic() - began
     after = path.read_bytes()
     assert after != BEFORE
     rng = random.Random(3)
@@ -65,15 +65,13 @@ def test_nobody_reads_half_a_file(name: str, tmp_path: Path) -> None:
     reader.start()
     for _ in range(KILLS):
         restore(path)
-        process = subprocess.Popen(
-            command(name, tmp_path), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
+        process = started(name, tmp_path)
         time.sleep(rng.uniform(0.6, 1.05) * duration)
         process.kill()
         process.wait()
         assert path.read_bytes() in (BEFORE, after)
     restore(path)
-    subprocess.run(command(name, tmp_path), check=True, capture_output=True)
+    assert started(name, tmp_path).wait(60) == 0
     reader.stop()
     assert reader.found == {BEFORE, after}
     assert path.read_bytes() == after
