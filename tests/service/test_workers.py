@@ -177,7 +177,7 @@ def test_cancelled_wait_takes_no_slot() -> None:
 
 def test_work_time_limit_sends_retry_after() -> None:
     """Over the limit the response is 429 with Retry-After; other clients are not affected."""
-    settings = ServiceSettings(rate=0, work_timeout=1, work_per_minute=1)
+    settings = ServiceSettings(rate=0, work_timeout=0.5, work_per_minute=0.5)
     with serving.in_thread(settings) as url, httpx2.Client(base_url=url, timeout=30) as api:
         problem(api.post("/v1/lint", json={"robots": serving.HARD}), 422, "too-much-work")
         answer = api.post("/v1/lint", json={"robots": serving.HARD})
