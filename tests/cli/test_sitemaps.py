@@ -435,14 +435,15 @@ import json, os, sys
 sys.modules["httpx2"] = sys.modules["idna"] = None
 import koster._cli.commands.check, koster._cli.commands.lint, koster._cli.sitemap_answers
 for line in sys.stdin:
-    read, write = os.pipe()
+    (out, stdout), (err, stderr) = os.pipe(), os.pipe()
     if os.fork() == 0:
-        os.dup2(write, 1), os.dup2(write, 2)
+        os.dup2(stdout, 1), os.dup2(stderr, 2)
         sys.argv = ["koster", *json.loads(line)]
         koster._cli.main()
-    os.close(write)
-    with open(read) as output:
-        print(json.dumps([output.read(), os.waitstatus_to_exitcode(os.wait()[1])]), flush=True)
+    os.close(stdout), os.close(stderr)
+    with open(out) as output, open(err) as errors:
+        written = output.read(), errors.read()
+    print(json.dumps([*written, os.waitstatus_to_exitcode(os.wait()[1])]), flush=True)
 """
 
 
@@ -466,9 +467,9 @@ def test_only_what_is_fetched_needs_the_extra(robots: Path, sitemap: Path) -> No
     assert checked[0].endswith("20 URLs from 1 sitemap\n")
     assert "M005" in linted[0]
     assert len(fetched) == 3
-    for output, code in fetched:
+    for _, err, code in fetched:
         assert code == 2
-        assert "pip install 'koster[http]'" in output
+        assert "pip install 'koster[http]'" in err
 
 
 # lint
