@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import faulthandler
 import json
 import os
@@ -29,7 +30,8 @@ from tests.helpers import forked_commands
 OPEN = ServiceSettings(rate=0, work_per_minute=0, let_through=("127.0.0.1/32",))
 
 
-def _hard() -> str:
+@functools.cache
+def hard() -> str:
     """Return a file that `lint` takes seconds for: each group has other rules that overlap."""
     chance = random.Random(1)
     lines = []
@@ -38,9 +40,6 @@ def _hard() -> str:
         patterns = ("".join(chance.choices("&=?a*", k=chance.randint(1, 3))) for _ in range(50))
         lines += [f"Disallow: /{pattern}" for pattern in patterns]
     return "\n".join(lines)
-
-
-HARD = _hard()
 
 
 @contextlib.contextmanager

@@ -93,7 +93,7 @@ STARS = "User-agent: *\n" + "".join(
 LONG_REQUESTS = {
     "stars": ("disagree", {"robots": STARS}),
     "percents": ("disagree", {"robots": "User-agent: *\nDisallow: /" + "%" * 400_000}),
-    "hard": ("lint", {"robots": serving.HARD}),
+    "hard": ("lint", {"robots": serving.hard()}),
 }
 EXAMPLE_FILE = (ROOT / "examples/robots.txt").read_text("utf-8")
 

@@ -27,7 +27,7 @@ def request(body: bytes = REQUEST_BODY, head: bytes = HEAD) -> bytes:
 
 
 def hard_request() -> bytes:
-    body = json.dumps({"robots": serving.HARD}).encode()
+    body = json.dumps({"robots": serving.hard()}).encode()
     return request(body, HEAD.replace(b"decide", b"lint"))
 
 

@@ -118,7 +118,7 @@ def test_request_limits() -> None:
 def test_request_over_the_work_timeout_is_cancelled() -> None:
     settings = ServiceSettings(rate=0, work_timeout=0.5)
     with serving.in_thread(settings) as url, httpx2.Client(base_url=url, timeout=30) as api:
-        problem(api.post("/v1/lint", json={"robots": serving.HARD}), 422, "too-much-work")
+        problem(api.post("/v1/lint", json={"robots": serving.hard()}), 422, "too-much-work")
         # Its worker process was killed; the next request gets another.
         for _ in range(3):
             answer = api.post("/v1/lint", json={"robots": "User-agent: *\nDisallow: /"})

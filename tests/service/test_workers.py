@@ -134,7 +134,7 @@ def test_one_client_cannot_use_all_workers() -> None:
 
 def test_short_requests_do_not_wait_for_long_ones() -> None:
     """The only worker for long requests is busy, and another long request waits for it."""
-    hard = json.dumps({"robots": serving.HARD}).encode()
+    hard = json.dumps({"robots": serving.hard()}).encode()
     head = b"POST /v1/lint HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     settings = ServiceSettings(rate=0, workers=1, work_per_minute=0, work_timeout=60)
     with (
@@ -179,10 +179,10 @@ def test_work_time_limit_sends_retry_after() -> None:
     """Over the limit the response is 429 with Retry-After; other clients are not affected."""
     settings = ServiceSettings(rate=0, work_timeout=0.5, work_per_minute=0.5)
     with serving.in_thread(settings) as url, httpx2.Client(base_url=url, timeout=30) as api:
-        problem(api.post("/v1/lint", json={"robots": serving.HARD}), 422, "too-much-work")
-        answer = api.post("/v1/lint", json={"robots": serving.HARD})
+        problem(api.post("/v1/lint", json={"robots": serving.hard()}), 422, "too-much-work")
+        answer = api.post("/v1/lint", json={"robots": serving.hard()})
         while answer.status_code == 422:
-            answer = api.post("/v1/lint", json={"robots": serving.HARD})
+            answer = api.post("/v1/lint", json={"robots": serving.hard()})
         problem(answer, 429, "too-much-work-time")
         assert 1 <= int(answer.headers["retry-after"]) <= 300
         problem(api.post("/v1/lint", json={"robots": ""}), 429, "too-much-work-time")
