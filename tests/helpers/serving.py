@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import faulthandler
+import functools
 import json
 import os
 import queue
