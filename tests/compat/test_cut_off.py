@@ -151,10 +151,11 @@ CUT: dict[str, bytes] = {
 
 
 @pytest.mark.parametrize("raw", CUT.values(), ids=CUT)
-@facades
-def test_a_response_that_was_cut_off_allows_nothing(ask: Callable[[str], bool], raw: bytes) -> None:
-    with running(sends(raw)) as wire, pytest.raises(FACADES[ask]):
-        ask(wire.url)
+def test_a_response_that_was_cut_off_allows_nothing(raw: bytes) -> None:
+    with running(sends(raw)) as wire:
+        for ask, error in FACADES.items():
+            with pytest.raises(error):
+                ask(wire.url)
 
 
 @facades
@@ -206,10 +207,9 @@ WHOLE: dict[str, bytes] = {
 
 
 @pytest.mark.parametrize("raw", WHOLE.values(), ids=WHOLE)
-@facades
-def test_a_whole_response_is_read(ask: Callable[[str], bool], raw: bytes) -> None:
+def test_a_whole_response_is_read(raw: bytes) -> None:
     with running(sends(raw)) as wire:
-        assert ask(wire.url)
+        assert [ask.__name__ for ask in FACADES if not ask(wire.url)] == []
 
 
 def test_all_members_of_a_gzip_body_are_read() -> None:
