@@ -78,7 +78,7 @@ def pytest_sessionfinish() -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--questions", type=int, default=20_000 if EVERYTHING else 5_000, metavar="N",
+        "--questions", type=int, default=20_000 if EVERYTHING else 2_000, metavar="N",
         help="how many questions the differential tests ask each original",
     )  # fmt: skip
 

@@ -9,7 +9,7 @@ import pytest
 from tests.helpers.analysis_answers import PATH, answers
 from tests.helpers.support import sampled
 
-CASES = sampled(json.loads(PATH.read_text("utf-8")), 6)
+CASES = sampled(json.loads(PATH.read_text("utf-8")), 12)
 
 
 @pytest.mark.parametrize("case", CASES, ids=range(len(CASES)))

@@ -95,6 +95,7 @@ def test_memory_for_one_long_cell_is_bounded(tmp_path: Path) -> None:
     assert peak - before < 6.5 * len(cell)
 
 
+@pytest.mark.thorough
 @on_linux
 def test_memory_does_not_grow_with_the_row_group(tmp_path: Path) -> None:
     """All bodies differ, so that they do not fit in one dictionary."""

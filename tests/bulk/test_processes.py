@@ -73,6 +73,7 @@ def wait_for_workers(process: subprocess.Popen[bytes]) -> None:
     process.communicate(timeout=30)
 
 
+@pytest.mark.thorough
 def test_workers_exit_when_the_parent_is_killed(inputs: Path, tmp_path: Path) -> None:
     write_copies(inputs, range(4, 12))
     code = (
@@ -111,6 +112,7 @@ def has_ended(pid: int) -> bool:
         return True
 
 
+@pytest.mark.thorough
 def test_interrupted_run_stops(inputs: Path, tmp_path: Path) -> None:
     """Workers stop too, without finishing the other inputs."""
     write_copies(inputs, range(4, 14))

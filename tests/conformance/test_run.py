@@ -14,7 +14,7 @@ import pytest
 
 from koster import conformance
 from koster.conformance import CaseVerdict, DecisionCase, SubjectError, UrlDecision
-from tests.helpers.support import EVERYTHING
+from tests.helpers.support import EVERYTHING, sampled
 
 SUITE = conformance.load()
 #: Three cases that allow and disallow.
@@ -89,7 +89,7 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("body", FAULTS)
+@pytest.mark.parametrize("body", sampled([*FAULTS], 3))
 def test_faults_fail_the_case_and_the_run_goes_on(
     body: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -184,6 +184,7 @@ def test_a_case_over_its_budget_fails() -> None:
     assert re.fullmatch(r"took \d\.\d s; the budget is 0\.5 s", str(failure.got))
 
 
+@pytest.mark.thorough
 def test_koster_passes_all_cases() -> None:
     command = [sys.executable, "-m", "koster", "conformance", "subject"]
     report = conformance.run(SUITE.cases, command, timeout=60)

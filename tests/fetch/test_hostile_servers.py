@@ -327,6 +327,7 @@ for kind, url in json.load(sys.stdin):
 """
 
 
+@pytest.mark.thorough
 def test_decompression_bombs_take_little_memory() -> None:
     line = b"Disallow: /0123456789\n"
     bomb = line * 2_500_000

@@ -131,9 +131,9 @@ for keys in ("abc", "def"):
 @pytest.mark.parametrize(
     ("logs", "expected"),
     [
-        ("", "RuntimeWarning: Redis failed: this process"),
+        pytest.param("", "RuntimeWarning: Redis failed: this process", marks=pytest.mark.thorough),
         ("logging", "LOG Redis failed"),
-        ("silent", ""),
+        pytest.param("silent", "", marks=pytest.mark.thorough),
     ],
 )
 def test_each_outage_is_one_visible_warning(redis_url: str, logs: str, expected: str) -> None:

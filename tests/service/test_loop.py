@@ -26,6 +26,7 @@ from koster.service._models import (  # type: ignore[attr-defined]
 )
 from tests.helpers import server, serving
 from tests.helpers.api import post
+from tests.helpers.support import sampled
 
 #: The longest time for which one callback may hold the loop, in CPU seconds.
 LONGEST = 0.005
@@ -136,7 +137,7 @@ REQUESTS: dict[str, Callable[..., httpx2.Response]] = {
 }
 
 
-@pytest.mark.parametrize("name", REQUESTS)
+@pytest.mark.parametrize("name", sampled([*REQUESTS], 3))
 def test_requests_do_not_hold_the_loop(
     api: httpx2.Client, sites: dict[str, str], blocks: Blocks, name: str
 ) -> None:

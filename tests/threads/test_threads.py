@@ -21,9 +21,7 @@ from tests.helpers.subjects import SUBJECTS
 from tests.helpers.support import EVERYTHING, ROOT
 
 #: For each subject; `make test-faults` takes five.
-SECONDS = os.environ.get(
-    "KOSTER_THREAD_SECONDS", "0.2" if EVERYTHING else "0.05" if koster.COMPILED else "0.02"
-)
+SECONDS = os.environ.get("KOSTER_THREAD_SECONDS", "0.2" if EVERYTHING else "0.02")
 
 needs_signals = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no timer signals")
 
