@@ -37,7 +37,7 @@ WHEELS := 'click>=8.2' 'rich>=13.9' 'rich-click>=1.9' 'jinja2>=3.1' 'ai-crawler-
 HOT := $(wildcard src/koster/_engine/*.p* src/koster/bulk/_loops/*.p* src/koster/robots.p* src/koster/_asking.p* src/koster/_urls.p* src/koster/_text.pxd src/koster/compat/_kept.p*) setup.py
 # What differential tests compare koster.compat with: their own dependencies are not needed.
 ORIGINALS := robotexclusionrulesparser==1.7.1 webcanon==0.3.0 apetest==0.1.1 protego==0.7.0
-PYTEST := $(BIN)/python -m pytest -q -r s -n 3 --dist loadgroup
+PYTEST := $(BIN)/python -m pytest -q -r s -n 4 --dist loadgroup
 # koster.bulk runs on it too; it has no release for some Pythons and systems.
 RAY := 'ray>=2.40'
 CONSTRAINTS := -c constraints.txt
