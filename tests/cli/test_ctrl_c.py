@@ -39,7 +39,8 @@ def wait_for(condition: Callable[[], object]) -> None:
         if condition():
             break
         time.sleep(0.01)
-    time.sleep(0.2)
+    # The command reads the last answer, on a busy machine, too.
+    time.sleep(0.5)
 
 
 @pytest.fixture
