@@ -47,7 +47,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # Where it is set, each process of pytest compiles all tests anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: generate run check test tests nightly ledger test-all test-packaging test-spark test-service docs test-docs pictures lint compat differential bench \
+.PHONY: generate run check test compiled plain nightly ledger test-all test-packaging test-spark test-service docs test-docs pictures lint compat differential bench \
   wheel constraints clean test-faults soak fuzz sanitize coverage mutation matrix conformance-suite
 
 run: $(VENV)/compiled
@@ -60,11 +60,15 @@ PLAIN := tests/engine tests/bulk/test_kernel.py tests/bulk/test_distinct.py test
 
 # mypy takes a minute of one core the first time.
 test: $(VENV)/dev $(VENV)/compiled
-	@$(MAKE) --no-print-directory -j 2 lint tests
+	@$(MAKE) --no-print-directory -j 3 lint compiled plain
 
-tests:
+compiled:
 	KOSTER_PURE=0 $(PYTEST)
-	KOSTER_PURE=1 $(PYTEST) $(PLAIN)
+
+# Beside the others, so its progress is not shown.
+plain:
+	@KOSTER_PURE=1 $(PYTEST) -n 1 $(PLAIN) > $(VENV)/plain.log 2>&1 || { cat $(VENV)/plain.log; exit 1; }
+	@echo "As plain Python: $$(tail -1 $(VENV)/plain.log)"
 
 check: $(VENV)/dev $(VENV)/compiled
 	$(BIN)/ruff check .

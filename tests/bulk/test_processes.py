@@ -175,9 +175,10 @@ def replace_workers(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
     ("action", "how"),
     [
         ("os.kill(os.getpid(), signal.SIGKILL)", "was killed"),
-        pytest.param("os._exit(3)", "ended with exit code 3", marks=pytest.mark.thorough),
+        ("os._exit(3)", "ended with exit code 3"),
     ],
 )
+@pytest.mark.thorough
 def test_killed_worker_fails_one_input(
     inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, action: str, how: str
 ) -> None:

@@ -305,6 +305,7 @@ def test_report_command(tmp_path: Path) -> None:
     assert rows["AdsBot-Google"]["by_name"] == "yes"
 
 
+@pytest.mark.thorough
 def test_command_prints_no_warnings_of_duckdb_when_it_ends(tmp_path: Path) -> None:
     archives.write(tmp_path / "in" / "a.warc.gz", SITES)
     out = classify_inputs(tmp_path)

@@ -337,6 +337,7 @@ def last_acknowledged(output: bytes) -> int:
     return int(output[: output.rfind(b"\n")].rsplit(b"\n", 1)[-1])
 
 
+@pytest.mark.thorough
 def test_killed_writer_loses_no_written_entries(tmp_path: Path) -> None:
     path = tmp_path / "cache.sqlite"
     for _ in range(3 if EVERYTHING else 1):

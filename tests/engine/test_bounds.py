@@ -28,7 +28,7 @@ pytestmark = pytest.mark.skipif(koster.COMPILED, reason="compiled modules have t
 #: What fresh memory has, where it is not cleared.
 _LEFT_BEHIND = 170
 
-CASES = [] if koster.COMPILED else sampled(json.loads(PATH.read_text("utf-8")), 3)
+CASES = [] if koster.COMPILED else sampled(json.loads(PATH.read_text("utf-8")), 6)
 
 
 class Integers(array):  # type: ignore[type-arg]

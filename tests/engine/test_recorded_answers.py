@@ -11,7 +11,7 @@ import koster
 from tests.helpers.engine_answers import PATH, answers, work
 from tests.helpers.support import sampled
 
-CASES = sampled(json.loads(PATH.read_text("utf-8")), 1 if koster.COMPILED else 3)
+CASES = sampled(json.loads(PATH.read_text("utf-8")), 1 if koster.COMPILED else 6)
 
 
 @pytest.mark.parametrize("dialect", koster.DIALECTS)

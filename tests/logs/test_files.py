@@ -383,6 +383,7 @@ def test_rotated_files_are_put_in_order(write: Callable[..., Path], tmp_path: Pa
     assert Events(sorted(tmp_path.glob("access.log*"))).column("url") == ["/1", "/2", "/3"]
 
 
+@pytest.mark.thorough
 def test_files_of_several_servers_are_merged(write: Callable[..., Path]) -> None:
     one = write("".join(combined(n, f"/{n}") for n in range(0, 40_000, 2)), "a.log")
     two = write("".join(combined(n, f"/{n}") for n in range(1, 40_000, 2)), "b.log")

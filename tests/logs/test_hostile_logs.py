@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from koster.logs import Options, Report, Version, Versions, _requests, analyze
+from tests.helpers.support import sampled
 
 ROBOTS = Versions("test", (Version("1", None, b"User-agent: *\nDisallow: /private/"),))
 
@@ -40,7 +41,9 @@ def test_w3c_logs_whose_fields_change_with_each_line(
 
 @pytest.mark.parametrize(
     ("header", "unreadable"),
-    [("x-{}", 6), ("sc-status " * 250, 0), ("sc-status " * 252, 70), ("x " * 10_000, 70)],
+    sampled(
+        [("x-{}", 6), ("sc-status " * 250, 0), ("sc-status " * 252, 70), ("x " * 10_000, 70)], 2
+    ),
 )
 def test_lists_of_w3c_fields_are_limited(tmp_path: Path, header: str, unreadable: int) -> None:
     fields = f"#Fields: date time cs-uri-stem cs(User-Agent) c-ip {header}\n"

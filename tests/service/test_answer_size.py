@@ -104,6 +104,7 @@ def test_tracebacks_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(text) <= 20_000
 
 
+@pytest.mark.thorough
 def test_service_says_that_an_answer_is_too_large() -> None:
     with serving.in_thread(ServiceSettings(rate=0)) as url, httpx2.Client(base_url=url) as api:
         rules = "".join(f"Allow: /{n}/\nDisallow: /{n}/{'x' * 900}\n" for n in range(100))

@@ -175,6 +175,7 @@ def test_cancelled_wait_takes_no_slot() -> None:
     anyio.run(main)
 
 
+@pytest.mark.thorough
 def test_work_time_limit_sends_retry_after() -> None:
     """Over the limit the response is 429 with Retry-After; other clients are not affected."""
     settings = ServiceSettings(rate=0, work_timeout=0.5, work_per_minute=0.5)
