@@ -24,7 +24,9 @@ SHARES = {
     "owners": 1_600, "registry": 5,
 }  # fmt: skip
 if not koster.COMPILED:
-    SHARES = {name: share * (4 if share > 100 else 1) for name, share in SHARES.items()}
+    SHARES = {
+        name: min(4 * share, 1_600) if share > 100 else share for name, share in SHARES.items()
+    }
 
 same_in_plain_python = pytest.mark.skipif(
     not koster.COMPILED and not EVERYTHING, reason="only what is recorded is read"
