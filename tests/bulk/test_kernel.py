@@ -178,7 +178,7 @@ def test_few_cells_need_the_analysis(dialect: koster.Dialect) -> None:
 
 
 CASES = sampled(
-    [case for case in all_cases() if isinstance(case.agent, str)], 1 if koster.COMPILED else 12
+    [case for case in all_cases() if isinstance(case.agent, str)], 3 if koster.COMPILED else 12
 )
 
 
