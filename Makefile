@@ -60,13 +60,13 @@ PLAIN := tests/engine tests/bulk/test_kernel.py tests/bulk/test_distinct.py test
 
 # mypy takes a minute of one core the first time.
 test: $(VENV)/dev $(VENV)/compiled
-	@$(MAKE) --no-print-directory -j 3 lint compiled plain
+	@$(MAKE) --no-print-directory -j 2 compiled plain
 
 compiled:
 	KOSTER_PURE=0 $(PYTEST)
 
-# Beside the others, so its progress is not shown.
-plain:
+# Beside the others, so its progress is not shown; after lint, so that no more than two run at a time.
+plain: lint
 	@KOSTER_PURE=1 $(PYTEST) -n 1 $(PLAIN) > $(VENV)/plain.log 2>&1 || { cat $(VENV)/plain.log; exit 1; }
 	@echo "As plain Python: $$(tail -1 $(VENV)/plain.log)"
 
