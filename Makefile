@@ -125,7 +125,8 @@ differential: $(VENV)/dev $(VENV)/compiled
 	KOSTER_PURE=0 $(PYTEST) tests/compat/test_differential.py --questions 1000000
 
 test-faults: $(VENV)/dev $(VENV)/compiled
-	KOSTER_PURE=0 $(PYTEST) -n 0 -s tests/faults
+	KOSTER_PURE=0 $(PYTEST) -n 2 --ignore tests/faults/test_soak.py tests/faults
+	KOSTER_PURE=0 $(PYTEST) -n 0 -s tests/faults/test_soak.py
 
 soak: $(VENV)/dev $(VENV)/compiled
 	KOSTER_PURE=0 KOSTER_THREAD_SECONDS=5 $(PYTEST) -n 1 tests/threads
