@@ -259,6 +259,7 @@ def test_parsing_a_path_names_the_right_function() -> None:
         "x" * 5000,
         ".",
         "robots.txt\n",
+        "# test robots.txt",
         b"robots.txt",
         b"https://e.com/robots.txt",
         "httpx://e",

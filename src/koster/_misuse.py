@@ -13,9 +13,10 @@ from collections.abc import Sequence
 #: Names of crawlers are longer.
 _MIN_NAME = 2
 
-#: One line without a colon that no robots.txt has: it begins as a path, or ends in ".txt".
+#: One line without a colon that no robots.txt has: it begins as a path, or ends in ".txt" and is no
+#: comment.
 _FILE_NAME = re.compile(
-    r"(?:[A-Za-z]:[\\/]|\\|~|/|\.\.?[\\/])[^:\r\n\0]+|[^:\r\n\0]+\.txt", re.IGNORECASE
+    r"(?:[A-Za-z]:[\\/]|\\|~|/|\.\.?[\\/])[^:\r\n\0]+|[^#:\r\n\0][^:\r\n\0]*\.txt", re.IGNORECASE
 )
 
 #: A longer text is not the name of a file: PATH_MAX of Linux.
