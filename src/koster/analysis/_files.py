@@ -28,8 +28,8 @@ _PLAIN = re.compile(r"[A-Za-z0-9._~/?&=*$-]*")
 #: many as the file has lines, if these are more.
 _MAX_RULES = 100_000
 
-#: Rules that all sets may have together, see `Limit`: each takes 30 bytes, and a microsecond, in each
-#: set.
+#: Rules that all sets may have together, see `Limit`: in each set, one takes 30 bytes and a
+#: microsecond.
 MAX_RULES_OF_SETS = 3_000_000
 
 #: Rules with stars that single decisions about a file may look at together: seconds of work. Each
