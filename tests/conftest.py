@@ -60,9 +60,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     asked = config.getoption("markexpr") or config.getoption("keyword")
     if EVERYTHING or asked or any("::" in each for each in config.args):
         return
-    left = [each for each in items if each.get_closest_marker("thorough")]
+    chosen: list[pytest.Item] = []
+    left: list[pytest.Item] = []
+    for each in items:
+        (left if each.get_closest_marker("thorough") else chosen).append(each)
     config.hook.pytest_deselected(items=left)
-    items[:] = [each for each in items if not each.get_closest_marker("thorough")]
+    items[:] = chosen
 
 
 def pytest_collection_finish() -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import typing
-from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
@@ -59,7 +58,7 @@ class Protocol(HttpToolsProtocol):
     """A connection."""
 
     def __init__(
-        self, *arguments: Any, registry: _Registry, address: str = "", **options: Any
+        self, *arguments: typing.Any, registry: _Registry, address: str = "", **options: typing.Any
     ) -> None:
         super().__init__(*arguments, **options)
         self.address = address
@@ -69,7 +68,7 @@ class Protocol(HttpToolsProtocol):
         #: The loop's time when the last request began or ended.
         self.last_used = self.loop.time()
         #: The cycle of the current or last request.
-        self._last_cycle: Any = None
+        self._last_cycle: typing.Any = None
         #: Sent after the responses to previous requests.
         self._pending_problem: Problem | None = None
         #: Bytes of the request: its target and complete headers; everything except its body; its
@@ -219,7 +218,7 @@ class Protocol(HttpToolsProtocol):
         if not self._is_rejected:
             super().on_message_complete()
 
-    def _start_asgi_task(self, cycle: Any, app: Any) -> None:
+    def _start_asgi_task(self, cycle: typing.Any, app: typing.Any) -> None:
         self._last_cycle = cycle
         super()._start_asgi_task(cycle, app)
 
