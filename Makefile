@@ -33,7 +33,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 # Build requirements, as in pyproject.toml.
 BUILD := 'setuptools>=77' 'Cython>=3.3,<4'
-WHEELS := 'click>=8.2' 'rich>=13.9' 'rich-click>=1.9' 'jinja2>=3.1' 'ai-crawler-index>=1.3'
+WHEELS := 'click>=8.2' 'rich>=13.9' 'rich-click>=1.9' 'jinja2>=3.1' 'ai-crawler-index>=1.3' 'publicsuffixlist>=1.0.2'
 HOT := $(wildcard src/koster/_engine/*.p* src/koster/bulk/_loops/*.p* src/koster/robots.p* src/koster/_asking.p* src/koster/_urls.p* src/koster/_text.pxd src/koster/compat/_kept.p*) setup.py
 # What differential tests compare koster.compat with: their own dependencies are not needed.
 ORIGINALS := robotexclusionrulesparser==1.7.1 webcanon==0.3.0 apetest==0.1.1 protego==0.7.0

@@ -1,4 +1,4 @@
-"""What the bytes of a file are: a robots.txt, an HTML page, text in a wide charset, or binary."""
+"""What the bytes of a file are: a robots.txt, a page, a program, in a wide charset, or binary."""
 
 from __future__ import annotations
 
@@ -36,6 +36,36 @@ _MAGIC = (
     b"\xff\xd8\xff",
     b"\x7fELF",
 )
+#: Lines that only programs have, by language.
+_PROGRAMS = {
+    "JavaScript or TypeScript": re.compile(
+        rb"import\s[^:]*\bfrom\s*['\"]|import\s*['\"{]|module\.exports\b|['\"]use \w+['\"]"
+        rb"|export\s+(?:default|const|async|function|type|interface)\b|return\s*[{(]"
+        rb"|(?:const|let|var)\s+[\w${]|(?:async\s+)?function\s*\w*\s*\("
+        rb"|(?:interface|type)\s+\w+\s*[={]"
+    ),
+    "Python": re.compile(
+        rb"from\s+[\w.]+\s+import\s|import\s+[\w.]+(?:\s+as\s+\w+)?\s*$|return\s+\w+\("
+        rb"|(?:async\s+)?def\s+\w+\(.*:\s*$|class\s+\w+.*:\s*$|@\w[\w.]*\("
+    ),
+    "PHP": re.compile(rb"<\?php|echo\s+['\"]|header\s*\(|if\s*\(\s*\$|\$\w+\s*="),
+    "Ruby": re.compile(
+        rb"class\s+[A-Z]\w*|module\s+[A-Z]\w*|def\s+\w+[?!]?\s*(?:\(.*\))?\s*$"
+        rb"|require\s+['\"]|render\s+\w+:\s|Rails\.|\w+\s*=\s*[\[{\"'%]|get\s+['\"]"
+    ),
+    "Java, C# or Go": re.compile(
+        rb"package\s+[\w.]+;?\s*$|using\s+[\w.]+;|namespace\s+\w|func\s+\w*\("
+        rb"|(?:public|private)\s+\w"
+    ),
+}
+#: Directives as a robots.txt has them: at the start of a line, and not as a field with a comma.
+_DIRECTIVE_LINE = re.compile(
+    rb"(?:user-agent|(?:dis)?allow|sitemap|crawl-delay)[ \t]*:(?!.*,[ \t]*\Z)", re.IGNORECASE
+)
+_CODE_COMMENT = re.compile(rb"(?:#|//|/?\*|<!--)")
+#: Lines to look at: programs show what they are at the start.
+_MAX_CODE_LINES = 100
+_MIN_CODE_LINES = 2
 #: The start of a line that is neither blank nor a comment.
 _TEXT = re.compile(rb"(?:\A|[\r\n])[ \t\v\f]*+[^#\s]")
 #: With fewer control characters a file may be text.
@@ -47,6 +77,26 @@ _CONTROLS = bytes({*range(32), 127} - set(b"\t\n\v\f\r\x1b"))
 def is_page(body: bytes) -> bool:
     """Return whether bytes are an HTML page."""
     return _HTML.match(body.lstrip(b"\xef\xbb\xbf \t\r\n\v\f")[:16]) is not None
+
+
+def program_language(body: bytes) -> str | None:
+    """Return the language of a program, such as one that writes a robots.txt, or None.
+
+    >>> program_language(b"import x from 'x'\\nexport default function robots() {\\n")
+    'JavaScript or TypeScript'
+    """
+    lines = body[: 100 * _MAX_CODE_LINES].splitlines()[:_MAX_CODE_LINES]
+    code = [
+        line.strip() for line in lines if line.strip() and not _CODE_COMMENT.match(line.strip())
+    ]
+    if not code or (code[0].startswith(b"<?php") and b"?>" in body):
+        return None
+    for language, pattern in _PROGRAMS.items():
+        if pattern.match(code[0]):
+            count = sum(pattern.match(line) is not None for line in code)
+            directives = sum(_DIRECTIVE_LINE.match(line) is not None for line in code)
+            return language if count >= _MIN_CODE_LINES and count >= directives else None
+    return None
 
 
 def wide_charset(body: bytes) -> str | None:

@@ -183,12 +183,12 @@ def test_file_without_readable_rules_is_never_written(
 
 
 def test_fixes_do_not_change_the_detected_charset(path: Path) -> None:
-    """Without the control character, the file would start with a UTF-16 byte order mark."""
-    body = b"\x01\xff\xfeallow: /\nUser-agent: *\nDisallow: /private\n"
+    """Without its first line, the file would start with a UTF-16 byte order mark."""
+    body = b"Sitemap:\n\xff\xfeallow: /\nUser-agent: *\nDisallow: /private\n"
     path.write_bytes(body)
-    result = run("lint", "--select", "B007", "--fix", "--write", path)
-    assert result.exit_code == 3
-    assert "would begin like UTF-16-LE; nothing was written" in result.stderr
+    result = run("lint", "--select", "M003", "--fix", "--write", path)
+    assert result.exit_code == 1
+    assert "nothing to fix automatically" in result.stdout
     assert path.read_bytes() == body
 
 

@@ -25,6 +25,7 @@ from tests.helpers.support import EVERYTHING, ROOT, sampled
 
 BAD = "User-agent: *\nDisallow: admin\n"
 TYPO = "User-agent: *\nDisallows: /admin\n"
+MISSPELT = "User-agent: *\nDissallow: /admin\n"
 GOOD = "User-agent: *\nDisallow: /admin\n"
 
 
@@ -50,7 +51,10 @@ def test_lint_shows_position_line_and_suggestion(bad: Path) -> None:
     result = run("lint", bad)
     assert result.exit_code == 1
     assert f"{bad}:2:11 error P001 " in result.stdout
-    assert "    2 | Disallow: admin\n      |           ^^^^^ Write /admin\n" in result.stdout
+    assert (
+        "    2 | Disallow: admin\n      |           ^^^^^ Write /admin, which blocks it\n"
+        in result.stdout
+    )
 
 
 def test_lint_of_a_clean_file_says_so(good: Path) -> None:
@@ -152,24 +156,37 @@ def test_lint_explains_every_code() -> None:
 
 
 def test_lint_fix_shows_and_writes_a_diff(bad: Path) -> None:
-    bad.write_text(TYPO)
+    bad.write_text(MISSPELT)
     os.chmod(bad, 0o640)
     result = run("lint", "--fix", bad)
     assert result.exit_code == 1
-    assert "-Disallows: /admin\n+Disallow: /admin\n" in result.stdout
-    assert "1 blocked): /admin is now blocked for *" in result.stdout
-    assert bad.read_text() == TYPO
+    assert "-Dissallow: /admin\n+Disallow: /admin\n" in result.stdout
+    assert "no access changes (proved by RFC9309 and GOOGLE)" in result.stdout
+    assert bad.read_text() == MISSPELT
     run("lint", "--fix", "--write", bad)
     assert bad.read_text() == GOOD
     assert stat.S_IMODE(bad.stat().st_mode) == 0o640
     assert [path.name for path in bad.parent.iterdir()] == [bad.name]
 
 
-def test_lint_fix_says_that_access_is_unchanged(tmp_path: Path) -> None:
-    path = tmp_path / "robots.txt"
-    path.write_text("User-agent: *\nDissallow: /a\n")
-    output = run("lint", "--fix", path).stdout
-    assert "no access changes (proved by RFC9309 and GOOGLE)" in output
+@pytest.mark.parametrize("text", [TYPO, BAD])
+def test_lint_fix_changes_no_access(bad: Path, text: str) -> None:
+    bad.write_text(text)
+    output = run("lint", "--fix", "--write", bad).stdout
+    assert "what koster suggests changes what crawlers may fetch, so decide yourself" in output
+    assert bad.read_text() == text
+
+
+def test_lint_fix_leaves_what_another_dialect_reads_differently(bad: Path) -> None:
+    """MK1994 reads the star literally: without it, the rule matches more."""
+    body = "User-agent: *\nDisallow: /a*\n"
+    for options, fixed in (
+        ((), "Disallow: /a\n"),
+        (("--dialect", "GYM2008,MK1994"), "Disallow: /a*\n"),
+    ):
+        bad.write_text(body)
+        run("lint", "--fix", "--write", *options, bad)
+        assert bad.read_text() == f"User-agent: *\n{fixed}"
 
 
 def test_lint_json_sarif_and_github(bad: Path) -> None:

@@ -18,12 +18,12 @@ _USAGE = "Write train-ai=n or search=y, optionally after a path"
 _SITEMAP = "Write https://, the host and the path"
 _TOO_MANY = "".join(f"User-agent: a{number}\nCrawl-delay: 1\n" for number in range(201))
 _MANY = _TOO_MANY[: _TOO_MANY.index("User-agent: a21\n")]
-_MERGED = "Crawl-delay does not end the group: the rules below also apply to"
+_JOINED = "Crawl-delay in line 2 does not end the group: the rules below also apply to"
 
 CASES = {
     "B006": [
         ("User\u2010agent: *\nDisallow: /a\n",
-         (1, "U+2010 HYPHEN only looks like an ASCII character: crawlers ignore this line", "Write User-agent in ASCII")),
+         (1, "U+2010 HYPHEN only looks like an ASCII character: crawlers ignore this line", "Write User-agent in ASCII, which applies the rules below to all other crawlers")),
     ],
     "B011": [
         ("{# a\n b #}\nUser-agent: *\nDisallow: /a\n",
@@ -35,22 +35,22 @@ CASES = {
     ],
     "L004": [
         ("User-agent: *\nDisallow: /a\n\nUser_agent: x\n",
-         (4, 'Unknown directive "User_agent": crawlers ignore this line', "Did you mean User-agent?")),
+         (4, 'Unknown directive "User_agent": crawlers ignore this line', "Did you mean User-agent? It then applies the rules below to x")),
     ],
     "L009": [
         ("User-agent: *\nDisallowed: /a\nDisallowed: /b\n",
-         (2, 'Google reads "Disallowed" as Disallow; other crawlers ignore the line', "Write Disallow"),
-         (3, 'Google reads "Disallowed" as Disallow; other crawlers ignore the line', "Write Disallow")),
+         (2, 'Google reads "Disallowed" as Disallow; other crawlers ignore the line', "Write Disallow, which blocks /a"),
+         (3, 'Google reads "Disallowed" as Disallow; other crawlers ignore the line', "Write Disallow, which blocks /b")),
     ],
     "G003": [
         # The same name twice is one crawler.
         ("User-agent: a\nCrawl-delay: 1\nUser-agent: A\nDisallow: /\n",),
         ("User-agent: a\nCrawl-delay: 1\nUser-agent: b\nDisallow: /*\nAllow: /\n",
-         (3, f"{_MERGED} a", "Write an empty Disallow: below line 2 if everything should be allowed")),
+         (3, f"{_JOINED} a", "Write an empty Disallow: below line 2 to allow the site for a")),
         ("User-agent: a\nCrawl-delay: 1\nUser-agent: b\nDisallow: /\nAllow: /x\n",
-         (3, f"{_MERGED} a", "Repeat the rules below line 2 if that is intended, else write an empty Disallow: there")),
+         (3, f"{_JOINED} a", "Repeat the rules below line 2 if that is intended, else write an empty Disallow: there, which allows the site for a")),
         (f"{_MANY}User-agent: b\nDisallow: /\n",
-         (43, f"{_MERGED} a0, a1 and 19 others", "Write an empty Disallow: below each Crawl-delay if everything should be allowed")),
+         (43, f"{_JOINED.replace('line 2', 'line 42')} a0, a1 and 19 others", "Write an empty Disallow: below each Crawl-delay to allow the site for a0, a1 and 19 others")),
     ],
     "G011": [
         ("User-agent: Googlebot2\nDisallow: /a\n",
@@ -65,7 +65,7 @@ CASES = {
         # Nobody can fetch anything: that is another finding.
         ("User-agent: *\nDisallow: /\nSitemap: https://e.com/s.xml\n",),
         ("User-agent: *\nDisallow: /s\nSitemap: https://e.com/s.xml\n",
-         (3, "Line 2 (Disallow: /s) blocks this sitemap, if it is on this site", "Add Allow: /s.xml")),
+         (3, "Line 2 (Disallow: /s) blocks this sitemap, if it is on this site", "Add Allow: /s.xml, which allows it")),
     ],
     "M003": [
         ("Sitemap: https://[bad/s.xml\nSitemap: https://e.com:0/s\nSitemap: https://e.com:99999/s\n",

@@ -39,5 +39,4 @@ def test_rules_that_other_dialects_may_need_are_not_called_superfluous(
     codes = {each.code for each in lint(body.encode(), dialects=others)}
     monkeypatch.setattr(WholeFile, "rules_by", lambda *_: None)
     fewer = {each.code for each in lint(body.encode(), dialects=others)}
-    assert codes == {"D001", "S009", "S010"}
-    assert not fewer
+    assert codes - fewer == {"D001", "S009", "S010"}

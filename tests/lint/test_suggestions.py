@@ -15,13 +15,14 @@ from tests.helpers.lint_cases import CASES
 from tests.helpers.support import EVERYTHING, bodies
 
 #: Suggestions may allow what was blocked only for these: a search engine or a crawler that was
-#: blocked together with others by mistake, style sheets and scripts, and sitemaps.
-MAY_ALLOW = {"S006", "S007", "S008", "G002", "G003", "M002"}
-#: These separate groups that were merged by mistake.
-UNMERGE = {"S006", "S007", "G003"}
+#: blocked together with others by mistake, style sheets and scripts, sitemaps, and rules that move to
+#: another group or become a parameter.
+MAY_ALLOW = {"S006", "S007", "S008", "S014", "S015", "G002", "G003", "G015", "M002", "P010"}
+#: These separate groups that were joined by mistake.
+SEPARATE = {"G015", "G003"}
 #: These correct a directive or a line of User-agent, so that the rules of a group change.
 CHANGE_GROUPS = {"B004", "B005", "B006", "B007", "L001", "L002", "L003", "L004", "L007", "L009"}
-CHANGE_GROUPS |= {"G001", "G005", "G006", "G008", "G010", "G012", "G013", "G014"}
+CHANGE_GROUPS |= {"G001", "G005", "G006", "G008", "G010", "G012", "G013", "G014", "S006", "S007"}
 
 #: Their suggestions can be words only: what to write depends on what the author wants.
 WORDS_ONLY = {"B001", "B002", "B004", "B010", "B011", "D001", "E001", "E002", "E003", "E004"}
@@ -51,7 +52,10 @@ WORDS_ONLY |= {
     "P003",
     "P007",
 }
-WORDS_ONLY |= {"S008", "S012", "Z001", "Z002", "Z003", "Z004"}
+WORDS_ONLY |= {"B012", "M006", "M007", "S012", "Z001", "Z002", "Z003", "Z004"}
+
+#: What a suggestion says that changes access.
+_SAYS_EFFECT = re.compile(r"block|allow|appl(?:y|ies)")
 
 #: What clients send: RFC 3986, appendix A.
 _URL = re.compile(r"(?:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*")
@@ -126,6 +130,8 @@ def check_suggestion(body: bytes, finding: Finding) -> None:
         old, new = koster.parse(body, dialect), koster.parse(after, dialect)
         for change in compare(old, new).changes:
             for each in change.differences.found:
+                assert not finding.edits, "--fix changes access"
+                assert _SAYS_EFFECT.search(finding.suggestion), finding.suggestion
                 check_change(str(dialect), finding, each, old_lines, new_lines, after)
 
 
@@ -140,7 +146,7 @@ def check_change(
     if not _URL.fullmatch(each.url):
         # No client sends it: Google's parser does not escape characters.
         return
-    if finding.code in UNMERGE:
+    if finding.code in SEPARATE:
         # The group above gets its own rules: the others keep theirs.
         agents = {name for line in new_lines for name in agents_above(after, line)}
         names = [each.after.agent] if isinstance(each.after.agent, str) else each.after.agent
@@ -164,6 +170,7 @@ def test_suggestions_remove_their_findings_and_change_nothing_else() -> None:
 
 def _check_case(case: dict[str, str]) -> None:
     body = case["raises"].replace("LONG", "a").encode(case.get("encoding", "utf-8"))
+    assert all(each.suggestion for each in lint(body))
     found = [each for each in lint(body) if each.code == case["code"]]
     edited = [each for each in found if each.edits or each.proposal]
     assert edited or case["code"] in WORDS_ONLY, found

@@ -12,17 +12,17 @@ from .._reports.plain import printable, shorten
 from .._reports.screen import Text
 from ..dialects import Dialect
 from ..diff import compare
-from ..lint import Finding, Fixed, Severity
+from ..lint import Finding, Fixed
 from ..robots import parse
 from .line_diff import unified_diff
 
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What a change means for crawlers, in one line; ``is_nothing``: proved to change no access."""
+    """What a change means for crawlers, in one line; ``changes_access``: a URL proves it."""
 
     summary: str
-    is_nothing: bool
+    changes_access: bool = False
 
 
 def fixed(
@@ -31,18 +31,22 @@ def fixed(
     find: Callable[[bytes], list[Finding]],
     dialects: tuple[Dialect, ...],
 ) -> tuple[Fixed, Effect]:
-    """Return a file in which findings are fixed, and the effect on crawlers.
-
-    Notes are fixed only if access does not change.
-    """
-
-    def find_serious(text: bytes) -> list[Finding]:
-        return [finding for finding in find(text) if finding.severity is not Severity.NOTE]
-
+    """Return a file in which findings are fixed that can be without a change of access."""
     after = linting.fixes(body, find)
     effect = effect_of(on_disk, after.body, dialects)
-    if not effect.is_nothing:
-        after = linting.fixes(body, find_serious)
+    if effect.changes_access:
+        # What changes nothing for RFC 9309 and Google may change something in other dialects.
+        codes = {each.code for each in find(body) if each.edits}
+
+        def only(some: set[str]) -> Callable[[bytes], list[Finding]]:
+            return lambda text: [each for each in find(text) if each.code in some]
+
+        safe = {
+            code
+            for code in codes
+            if not effect_of(body, linting.fixes(body, only({code})).body, dialects).changes_access
+        }
+        after = linting.fixes(body, only(safe))
         effect = effect_of(on_disk, after.body, dialects)
     return after, effect
 
@@ -74,9 +78,8 @@ def effect_of(before: bytes, after: bytes, dialects: tuple[Dialect, ...]) -> Eff
         at_least = "" if comparison.is_proved else "at least "
         counted = f"{at_least}{opened} allowed, {len(urls) - opened} blocked"
         summary = f"access changes by {dialect} ({counted}): {example}"
-        return Effect(f"{summary}; koster diff -d {dialect} shows all", is_nothing=False)
+        return Effect(f"{summary}; koster diff -d {dialect} shows all", changes_access=True)
     if unproved:
-        summary = f"access may change: no proof by {' or '.join(unproved)}"
-        return Effect(summary, is_nothing=False)
+        return Effect(f"access may change: no proof by {' or '.join(unproved)}")
     by = " and ".join(map(str, dialects))
-    return Effect(f"no access changes (proved by {by})", is_nothing=True)
+    return Effect(f"no access changes (proved by {by})")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from .._charsets import bom_charset, decode_by_bom, is_utf16_or_utf32
-from .._contents import is_binary, is_page, is_readable, wide_charset
+from .._contents import is_binary, is_page, is_readable, program_language, wide_charset
 from .._reports import screen
 from .._reports.plain import shorten
 from ..decisions import Reason
@@ -136,6 +136,8 @@ def _why_unreadable(body: bytes, dialects: tuple[Dialect, ...]) -> str | None:
         return "seems to be in UTF-16 or UTF-32, without a byte order mark"
     if is_binary(body):
         return "is binary, not text"
+    if program_language(body):
+        return "is the code of a program, not what it writes"
     if not is_readable(body, dialects):
         return "has no line that can be read as robots.txt"
     return None

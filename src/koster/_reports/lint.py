@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from .._wording import count_noun
-from ..lint import CHECK_OF, Finding, Severity, most_important
+from ..lint import CHECK_OF, Finding, Severity, by_importance, most_important
 from ..robots import parse
 from . import screen
 from .json import to_json
@@ -22,11 +22,10 @@ _PARTLY_CHECKED = "Z004"
 
 #: The maximum characters of a line around a finding.
 _MAX_EXCERPT = 72
-#: The maximum number of lines for a file, without the summary; and for a group of findings.
+#: The maximum number of lines for a file, with one for each code that is left, and for the findings
+#: that say the same.
 _MAX_LINES = 50
-_LINES_PER_GROUP = 10
-#: The maximum number of findings of a group that are shown in full.
-_MAX_EXAMPLES = 3
+_LINES_PER_GROUP = 4
 #: The maximum number of places listed in a group of findings.
 _MAX_PLACES = 8
 
@@ -67,10 +66,8 @@ class Findings:
         return [finding for file in self.files for finding in file.findings]
 
     def shown(self, file: FileFindings) -> list[Finding]:
-        """Return the findings of a file that text shows: errors first, then by line."""
-        found = [each for each in file.findings if each.severity in self.severities]
-        order = list(Severity)
-        return sorted(found, key=lambda each: order.index(each.severity))
+        """Return the findings of a file that text shows, the most important first."""
+        return by_importance(each for each in file.findings if each.severity in self.severities)
 
 
 def print_json(found: Findings) -> None:
@@ -87,7 +84,7 @@ def print_json(found: Findings) -> None:
 
 
 def print_text(found: Findings) -> None:
-    """Print findings, those of the same code together, and a summary."""
+    """Print findings, the most important first, and a summary."""
     for file in found.files:
         _print_groups(file, found.shown(file))
     print_summary(found)
@@ -95,39 +92,33 @@ def print_text(found: Findings) -> None:
 
 
 def _print_groups(file: FileFindings, findings: list[Finding]) -> None:
-    """Print the findings of a file by code, the last ones briefly if there are many."""
+    """Print the findings of a file, those that say the same together; of very many, only some."""
     lines = parse(file.body).lines
-    by_code: dict[str, list[Finding]] = {}
-    for finding in findings:
-        by_code.setdefault(finding.code, []).append(finding)
-    left = len(by_code)
-    printed = 0
-    for group in by_code.values():
-        left -= 1
-        examples = _examples(group)
-        more = len(group) - len(examples)
-        rest = f"{more:,} more: {_places(each.line for each in group if each not in examples)}"
-        if printed + _LINES_PER_GROUP + left > _MAX_LINES:
-            heading = _heading(file.name, group[0])
-            screen.print_lines(heading.append(f" ({rest})") if more else heading)
-            printed += 1
+    groups: dict[tuple[str, str, str], list[Finding]] = {}
+    for each in findings:
+        groups.setdefault((each.code, each.message, each.suggestion), []).append(each)
+    printed, is_full = 0, False
+    left: dict[str, list[Finding]] = {}
+    codes = {each.code for each in findings}
+    for first, *others in groups.values():
+        codes.discard(first.code)
+        is_full = is_full or printed + _LINES_PER_GROUP + len(codes) > _MAX_LINES
+        if is_full:
+            left.setdefault(first.code, []).extend([first, *others])
             continue
-        shown = []
-        for each in examples:
-            text = lines[each.line - 1].text if each.line <= len(lines) else ""
-            shown += _lines_of(file.name, text, each)
-        if more:
-            shown.append(Text.assemble(("      | ", "dim"), rest))
+        text = lines[first.line - 1].text if first.line <= len(lines) else ""
+        shown = _lines_of(file.name, text, first)
+        if others:
+            shown.append(Text.assemble(("      | ", "dim"), _more(others)))
         screen.print_lines(*shown)
         printed += len(shown)
+    for first, *others in left.values():
+        heading = _heading(file.name, first)
+        screen.print_lines(heading.append(f" ({_more(others)})") if others else heading)
 
 
-def _examples(findings: list[Finding]) -> list[Finding]:
-    """Return the first findings of a group whose messages or suggestions differ."""
-    different: dict[tuple[str, str], Finding] = {}
-    for each in findings:
-        different.setdefault((each.message, each.suggestion), each)
-    return list(different.values())[:_MAX_EXAMPLES]
+def _more(findings: list[Finding]) -> str:
+    return f"{len(findings):,} more: {_places(each.line for each in findings)}"
 
 
 def _places(numbers: Iterable[int]) -> str:

@@ -110,7 +110,7 @@ CRAWLERS = (
     _crawler("GoogleOther-Image", "Google", (TOOL,), RULES, _GOOGLE_COMMON, falls_back_to=("GoogleOther",), verification=_GOOGLE_COMMON_CHECK),
     _crawler("GoogleOther-Video", "Google", (TOOL,), RULES, _GOOGLE_COMMON, falls_back_to=("GoogleOther",), verification=_GOOGLE_COMMON_CHECK),
     _crawler("Google-CloudVertexBot", "Google", (AI_SEARCH, TOOL), RULES, _GOOGLE_COMMON, falls_back_to=("Googlebot",), verification=_GOOGLE_COMMON_CHECK, names=("Vertex AI",)),
-    _crawler("Google-Extended", "Google", (TRAINING, AI_SEARCH), CONTROL, _GOOGLE_COMMON, names=("Gemini", "Vertex AI")),
+    _crawler("Google-Extended", "Google", (TRAINING, AI_SEARCH), CONTROL, _GOOGLE_COMMON, names=("Gemini", "Bard", "Vertex AI")),
     _crawler("APIs-Google", "Google", (TOOL,), OWN_GROUPS, _GOOGLE_SPECIAL, verification=_GOOGLE_SPECIAL_CHECK),
     _crawler("AdsBot-Google", "Google", (ADS,), OWN_GROUPS, _GOOGLE_SPECIAL, verification=_GOOGLE_SPECIAL_CHECK, names=("Google Ads",)),
     _crawler("AdsBot-Google-Mobile", "Google", (ADS,), OWN_GROUPS, _GOOGLE_SPECIAL, verification=_GOOGLE_SPECIAL_CHECK, names=("Google Ads",)),
@@ -235,7 +235,7 @@ CRAWLERS = (
     # Exa.
     _crawler("ExaSearchBot", "Exa", (AI_SEARCH,), UNDOCUMENTED, _COMMUNITY_LIST, verification=_SIGNED),
     # Huawei.
-    _crawler("PetalBot", "Huawei", (SEARCH, AI_SEARCH), RULES, "https://aspiegel.com/petalbot", verification=Verification(domains=("petalsearch.com", "aspiegel.com")), names=("Petal Search", "Celia")),
+    _crawler("PetalBot", "Huawei", (SEARCH, AI_SEARCH), RULES, "https://aspiegel.com/petalbot", verification=Verification(domains=("petalsearch.com", "aspiegel.com")), names=("Petal", "Petal Search", "Celia")),
     _crawler("PanguBot", "Huawei", (TRAINING,), UNDOCUMENTED, "https://webmasterid.com/ai-crawlers/huawei-pangubot", checked="2026-11-21"),
     # Hunter (Velen).
     _crawler("VelenPublicWebCrawler", "Hunter (Velen)", (DATASET,), RULES, "https://velen.io/", names=("Hunter", "Velen")),

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from operator import attrgetter
 from types import MappingProxyType
 
-from .._contents import is_binary, is_page, wide_charset
+from .._contents import is_binary, is_page, program_language, wide_charset
 from .._templates import Template, template_of
 from ..dialects import GOOGLE, RFC9309, Dialect
 from ._bytes import KINDS
@@ -43,6 +43,7 @@ __all__ = [
     "Kept",
     "Severity",
     "SitemapUrls",
+    "by_importance",
     "chosen",
     "fixed",
     "fixes",
@@ -60,15 +61,17 @@ _TEMPLATE_CODE = "B011"
 #: These compare lines with one another, so they need all lines: not for a template with conditions.
 _NEEDS_ALL_LINES = ("G001", "G002", "G003", "G004", "G009", "G010", "S", "D", "E006", "E008")
 #: Findings about the whole site: more important than all others, the first of these most.
-_WHOLE_SITE = ("B001", "B010", "B002", "S006", "S007", "Z001", "L009")
+_WHOLE_SITE = ("B001", "B010", "B002", "B012", "G015", "S006", "S007", "Z001", "L009")
 #: The most important of the other findings, if their severity is the same.
 _IMPORTANT = (
-    "G001", "G006", "G014", "B011", "G003", "S008", "M002", "S001", "S002", "G002", "G013",
+    "G001", "G006", "G014", "P009", "B011", "G003", "S015", "S013", "G005", "S008", "M002", "M006",
+    "S001", "S002", "G002", "G013",
 )  # fmt: skip
 
 #: The maximum number of findings with one code. Files of millions of lines have more.
 _MAX_FINDINGS = 100_000
 
+_SEVERITIES = list(Severity)
 _BY_PLACE = attrgetter("line", "column", "code")
 
 
@@ -97,7 +100,7 @@ def lint(
         is_cut: Whether ``body`` is truncated.
         charset: The original charset, if ``body`` was converted to UTF-8.
     """
-    template = template_of(body)
+    template = None if program_language(body) else template_of(body)
     subject = CheckedFile(
         template.body if template else body,
         dialect,
@@ -148,22 +151,27 @@ def _beside_tags(findings: Iterable[Finding], template: Template) -> Iterator[Fi
             yield each._replace(edits=(), proposal=())
 
 
-def most_important(findings: Iterable[Finding]) -> Finding | None:
-    """Return the finding to look at first, or None without findings.
+def by_importance(findings: Iterable[Finding]) -> list[Finding]:
+    """Return findings, the most important first.
 
-    What affects the whole site comes before single rules, then errors come before warnings.
+    What affects the whole site comes before single rules, then errors come before warnings. Notes
+    come last.
     """
-    order = list(Severity)
-    return min(
-        findings,
-        key=lambda each: (
-            each.severity is Severity.NOTE,
-            _place(each.code, _WHOLE_SITE),
-            order.index(each.severity),
-            _place(each.code, _IMPORTANT),
-            each.line,
-        ),
-        default=None,
+    return sorted(findings, key=_importance)
+
+
+def most_important(findings: Iterable[Finding]) -> Finding | None:
+    """Return the finding to look at first, or None without findings: see `by_importance`."""
+    return min(findings, key=_importance, default=None)
+
+
+def _importance(finding: Finding) -> tuple[bool, int, int, int, int]:
+    return (
+        finding.severity is Severity.NOTE,
+        _place(finding.code, _WHOLE_SITE),
+        _SEVERITIES.index(finding.severity),
+        _place(finding.code, _IMPORTANT),
+        finding.line,
     )
 
 

@@ -3,28 +3,58 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from .._wording import joined
 from ..analysis import letters_of
-from ..model import Directive
+from ..dialects import GOOGLE, RFC9309, Dialect
+from ..model import Directive, Line
+from ..robots import parse
 from ._checks import ERROR, NOTE, WARNING, check
-from ._model import SECOND_DIRECTIVE, CheckedFile, Place, Remark, truncate
-from ._names import crawlers_of, known_crawlers, similar_token, tokens_for_brand
+from ._model import SECOND_DIRECTIVE, CheckedFile, Place, Remark, first_names, truncate
+from ._names import (
+    crawlers_of,
+    known_crawlers,
+    similar_token,
+    token_with_letters,
+    tokens_for_brand,
+)
 
 #: RFC 9309 §2.2.1.
 _PRODUCT_TOKEN = re.compile(r"[A-Za-z_-]+")
 #: Names such as MJ12bot and archive.org_bot.
 _EXTENDED_TOKEN = re.compile(r"[A-Za-z0-9._-]+")
+_ONE_OR_MORE_WORDS = re.compile(r"[A-Za-z0-9._-]+(?: [A-Za-z0-9._-]+)*")
 _VERSION = re.compile(r"([A-Za-z0-9._-]+)/[\w.]*\Z")
 _HEADER = re.compile(r"Mozilla/|\(compatible|AppleWebKit|Gecko", re.IGNORECASE)
 #: The product token in a header, after the parts that browsers have.
 _TOKEN_IN_HEADER = re.compile(r"compatible;\s*((?!MSIE)[A-Za-z][A-Za-z0-9_.-]*)")
-_LIST = re.compile(r"[\w*.-]+(?:\s*[,;|]\s*[\w*.-]+)+[,;|]?")
+
+#: What people write between names, and around them.
+_BETWEEN_NAMES = re.compile(r"\s*[,;|]\s*|\s+(?:and|or|&|\+)\s+", re.IGNORECASE)
+_AROUND_NAMES = " \t\"'`\u201c\u201d\u2018\u2019\u00ab\u00bb<>()[]{}:;,|=@"
+_NAME = re.compile(r"\*|[A-Za-z0-9._-]+\*?(?=/[\w.]*\Z|\Z)")
+_BOT_LIKE = re.compile(r"[\w.-]{2,}(?:bot|spider|crawler)\Z", re.IGNORECASE)
+_REPEATED = re.compile(r"user-?agents?\s*[:=]\s*", re.IGNORECASE)
+#: What people write for all crawlers.
+_EVERYBODY = re.compile(
+    r"\*{2,}|[.(]\.?\*\)?|(?:any|every|all)(?:one|body)?|(?:all other|all|any|every|other)[ _-]?"
+    r"(?:robots?|bots?|crawlers?|spiders?|agents?|user[ _-]?agents?|search ?engines?)"
+    r"|robots|bots|crawlers|spiders",
+    re.IGNORECASE,
+)
+#: What describes crawlers, and names none of them.
+_DESCRIPTION = re.compile(
+    r"(?:ai|llm|gpt|seo|bad|scraper|training|google|bing|social(?: media)?)[ _-](?:bots|crawlers|spiders|scrapers|agents)",
+    re.IGNORECASE,
+)
+#: An agent that no group names.
+_SOMEBODY = "koster-somebody"
+_ALL_OTHERS = "all other crawlers"
 
 
 @check("G014", "rule-in-name", ERROR, "A User-agent line has a second directive",
-    why="Crawlers read it as part of the name: the group applies to none of them, and the rule has no effect.",
+    why="Crawlers read it as part of the name, so the rule has no effect, and most names then match no crawler.",
     example="User-agent: * Disallow: /\n",
     fix="User-agent: * # Disallow: /\nDisallow: /\n",
     source="RFC 9309 §2.2.1")  # fmt: skip
@@ -35,10 +65,12 @@ def glued_rule(subject: CheckedFile) -> Iterator[Remark]:
             at = subject.value_start(line) + found.start()
             path = line.value[found.end() :].strip()
             is_safe = bool(path.strip("/*$"))
+            verb = "allows" if found[1].lower() == "allow" else "blocks"
+            effect = f", which {verb} {truncate(path)}" if "allow" in found[1].lower() else ""
             yield Remark(
                 Place(line.number, at + 1, len(line.value) - found.start() - 1),
                 "Second directive on this line: crawlers read it as part of the name",
-                "Write it on a line of its own",
+                f"Write it on a line of its own{effect}",
                 # On a line of its own, a lone / would block the whole site.
                 proposal=(subject.edit(line, at, 1, "\n"),) if is_safe else (),
             )
@@ -63,31 +95,164 @@ def twice(subject: CheckedFile) -> Iterator[Remark]:
                 )
 
 
-@check("G005", "not-a-name", WARNING, "A User-agent line has a header or a wildcard instead of a name",
-    why="Crawlers look for their own name. Use the product token, such as Googlebot.",
+@check("G006", "several-names", ERROR, "A User-agent line has several names",
+    why="Crawlers read the line as one name. It matches at most the first of them.",
+    example="User-agent: FooBot, BarBot\nDisallow: /a\n",
+    fix="User-agent: FooBot\nUser-agent: BarBot\nDisallow: /a\n",
+    source="RFC 9309 §2.2.1; google/robotstxt, robots.cc: ExtractUserAgent")  # fmt: skip
+def several_names(subject: CheckedFile) -> Iterator[Remark]:
+    for line, names in _several(subject).items():
+        left = [name for name in names if name not in _readers(line.value, names, RFC9309)]
+        yield Remark(
+            subject.value(line),
+            f"Several names on one line: {_users(line.value, names)}",
+            f"Write a User-agent line for each: the rules below then apply to {_listed(left or names)}, too",
+            proposal=(subject.edit_value(line, "\nUser-agent: ".join(names)),),
+        )
+
+
+@check("G005", "not-a-name", WARNING, "A User-agent line has something that is no crawler's name",
+    why="Crawlers look for their own name, without quotation marks, brackets and headers around it. Use the product token, such as Googlebot, and * for all other crawlers.",
     example="User-agent: Foo*Bot\nDisallow: /a\n",
     fix="User-agent: Foo*\nDisallow: /a\n",
     source="RFC 9309 §2.2.1")  # fmt: skip
 def not_a_token(subject: CheckedFile) -> Iterator[Remark]:
-    """Find names that match no crawler: headers, and names with wildcards."""
-    for line in subject.lines_of(Directive.USER_AGENT):
-        name = line.value
-        if not name or name == "*" or _is_several(name):
-            continue
-        if _HEADER.search(name):
-            token = _TOKEN_IN_HEADER.search(name)
+    """Find names that match no crawler: headers, wildcards, and names in quotation marks."""
+    for line, name in _no_names(subject).items():
+        if _HEADER.search(line.value):
             yield Remark(
                 subject.value(line),
                 "A User-Agent header is not a crawler's name: no crawler uses this group",
-                f"Write only the name, such as {token[1]}" if token else "Write only the name",
-                proposal=(subject.edit_value(line, token[1]),) if token else (),
+                _apply_to(name) if name else "Write only the name",
+                proposal=(subject.edit_value(line, name),) if name else (),
             )
-        elif "*" in name.rstrip("*"):
+        elif name:
             yield Remark(
                 subject.value(line),
-                '"*" is not a wildcard in names: no crawler uses this group',
-                "Write one User-agent line per crawler",
+                f"{truncate(line.value)} is no crawler's name: {_users(line.value, [name])}",
+                _apply_to(name),
+                proposal=(subject.edit_value(line, name),),
             )
+        else:
+            what = (
+                '"*" is not a wildcard in names'
+                if "*" in line.value
+                else f"{truncate(line.value)} is no crawler's name"
+            )
+            yield Remark(
+                subject.value(line),
+                f"{what}: no crawler uses this group",
+                "Write one User-agent line per crawler; koster agents lists their names",
+            )
+
+
+def _apply_to(name: str) -> str:
+    return f"Write {name}: the rules below then apply to {_listed([name])}"
+
+
+def _several(subject: CheckedFile) -> dict[Line, list[str]]:
+    """Return the names on each User-agent line that has several."""
+    return subject.once(
+        "several names",
+        lambda: {
+            line: names
+            for line in subject.lines_of(Directive.USER_AGENT)
+            # Most names are plain, and this expression is the fastest.
+            if not _EXTENDED_TOKEN.fullmatch(line.value) and (names := _names_in(line.value))
+        },
+    )
+
+
+def _names_in(value: str) -> list[str]:
+    """Return the names on a User-agent line; nothing if it has only one.
+
+    >>> _names_in("GPTBot and CCBot"), _names_in("GPTBot/ClaudeBot"), _names_in("Yahoo Slurp")
+    (['GPTBot', 'CCBot'], ['GPTBot', 'ClaudeBot'], [])
+    """
+    if _HEADER.search(value) or SECOND_DIRECTIVE.search(value):
+        return []
+    text = value.strip(_AROUND_NAMES)
+    names = [part.strip(_AROUND_NAMES) for part in _BETWEEN_NAMES.split(text)]
+    if len(names) == 1:
+        known = known_crawlers()
+        names = re.split(r"[\s/]+", text)
+        if not all(each == "*" or each.lower() in known or _BOT_LIKE.match(each) for each in names):
+            return []
+    found = [match[0] for match in map(_NAME.match, filter(None, names)) if match]
+    return found if len(found) == len([*filter(None, names)]) > 1 else []
+
+
+def _no_names(subject: CheckedFile) -> dict[Line, str]:
+    """Return the User-agent lines that have no name, with the name that was meant, or ``""``."""
+    return subject.once("no names", lambda: dict(_find_no_names(subject)))
+
+
+def _find_no_names(subject: CheckedFile) -> Iterator[tuple[Line, str]]:
+    several = _several(subject)
+    known = known_crawlers()
+    for line in subject.lines_of(Directive.USER_AGENT):
+        value = line.value
+        if not value or value == "*" or line in several or value.lower() in known:
+            continue
+        if _HEADER.search(value):
+            token = _TOKEN_IN_HEADER.search(value)
+            yield line, token[1] if token else ""
+            continue
+        name = _REPEATED.sub("", value).strip(_AROUND_NAMES)
+        if _EVERYBODY.fullmatch(value) or _EVERYBODY.fullmatch(name):
+            yield line, "*"
+        elif SECOND_DIRECTIVE.search(value):
+            continue
+        elif name != value and _ONE_OR_MORE_WORDS.fullmatch(name.partition("/")[0]):
+            name = name.partition("/")[0]
+            if not _readers(value, [name], RFC9309):
+                yield line, name if name.lower() in known else similar_token(name) or name
+        elif "*" in value.rstrip("*") or _DESCRIPTION.fullmatch(name):
+            yield line, ""
+
+
+def _users(value: str, names: Sequence[str]) -> str:
+    """Return which crawlers use a group for a value that is meant for some names."""
+    by_rfc, by_google = (_readers(value, names, dialect) for dialect in (RFC9309, GOOGLE))
+    if by_rfc == by_google:
+        left = [name for name in names if name not in by_rfc]
+        others = f", not {_listed(left)}" if by_rfc and left else ""
+        return f"{_used_by(by_rfc)}{others}"
+    return f"{_used_by(by_rfc)} by RFC 9309, {_who(by_google)} by Google's parser"
+
+
+def _used_by(names: list[str]) -> str:
+    verb = "use" if len(names) > 1 or "*" in names else "uses"
+    return f"{_who(names)} {verb} this group"
+
+
+def _who(names: list[str]) -> str:
+    return f"only {_listed(names)}" if names else "no crawler"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return first_names([_ALL_OTHERS if name == "*" else truncate(name) for name in names])
+
+
+def _readers(value: str, names: Sequence[str], dialect: Dialect) -> list[str]:
+    """Return those of some names whose crawlers use a group for a value."""
+    body = f"User-agent: {value}\nDisallow: /\n"
+    robots = parse(body.encode("utf-8", "surrogateescape"), dialect)
+    return [
+        name
+        for name in names
+        if not robots.allowed("/", _SOMEBODY if name == "*" else name.rstrip("*"))
+    ]
+
+
+def _has_one_name(subject: CheckedFile, line: Line) -> bool:
+    """Return whether a User-agent line has what may be a name: no other check is about it."""
+    return (
+        line.value not in ("", "*")
+        and line not in _several(subject)
+        and line not in _no_names(subject)
+        and not SECOND_DIRECTIVE.search(line.value)
+    )
 
 
 @check("G012", "unusual-name", NOTE, "A name has characters RFC 9309 does not allow",
@@ -100,9 +265,7 @@ def unusual_token(subject: CheckedFile) -> Iterator[Remark]:
     known = known_crawlers()
     for line in subject.lines_of(Directive.USER_AGENT):
         name = line.value
-        if not name or name == "*" or _PRODUCT_TOKEN.fullmatch(name) or _is_several(name):
-            continue
-        if _HEADER.search(name) or "*" in name.rstrip("*"):
+        if _PRODUCT_TOKEN.fullmatch(name) or not _has_one_name(subject, line):
             continue
         version = _VERSION.fullmatch(name)
         if version:
@@ -121,14 +284,10 @@ def unusual_token(subject: CheckedFile) -> Iterator[Remark]:
             )
         elif name.lower() not in known:
             yield Remark(
-                subject.value(line), "The name contains characters RFC 9309 does not allow"
+                subject.value(line),
+                "The name contains characters RFC 9309 does not allow",
+                "Check the name on the page of the crawler's operator",
             )
-
-
-def _is_several(name: str) -> bool:
-    # Most names are plain, and this expression is the fastest.
-    is_one = _EXTENDED_TOKEN.fullmatch(name)
-    return not is_one and bool(_LIST.fullmatch(name) or SECOND_DIRECTIVE.search(name))
 
 
 @check("G013", "brand-or-typo", WARNING, "A name is that of a company or product, or a typo",
@@ -142,44 +301,27 @@ def nearly_a_crawler(subject: CheckedFile) -> Iterator[Remark]:
     names = {line.value.lower() for line in subject.lines_of(Directive.USER_AGENT)}
     for line in subject.lines_of(Directive.USER_AGENT):
         lower = line.value.lower()
-        if lower in known or not lower or lower == "*":
+        if lower in known or not _has_one_name(subject, line):
             continue
-        tokens = tokens_for_brand(lower)
+        tokens = () if token_with_letters(lower) else tokens_for_brand(lower)
         missing = [token for token in tokens if token.lower() not in names]
         edits = (subject.edit_value(line, "\nUser-agent: ".join(missing)),) if missing else ()
         if tokens:
             yield Remark(
                 subject.value(line),
                 f"{truncate(line.value)} is a company or product, not a crawler's name",
-                f"Write {joined(tokens[:3], 'or')}",
+                f"Write {joined(tokens[:3], 'or')}: the rules below then apply to it",
                 proposal=edits,
             )
-        elif _EXTENDED_TOKEN.fullmatch(line.value):
+        elif _ONE_OR_MORE_WORDS.fullmatch(line.value):
             token = similar_token(lower)
             if token and lower.partition("-")[0] not in known:
                 yield Remark(
                     subject.value(line),
                     f"{line.value} is not a known crawler",
-                    f"Did you mean {token}?",
+                    f"Did you mean {token}? The rules below then apply to it",
                     proposal=(subject.edit_value(line, token),),
                 )
-
-
-@check("G006", "several-names", ERROR, "A User-agent line has several names",
-    why="Crawlers read them as one name: the group applies to none of them.",
-    example="User-agent: FooBot, BarBot\nDisallow: /a\n",
-    fix="User-agent: FooBot\nUser-agent: BarBot\nDisallow: /a\n",
-    source="RFC 9309 §2.2.1")  # fmt: skip
-def several_names(subject: CheckedFile) -> Iterator[Remark]:
-    for line in subject.lines_of(Directive.USER_AGENT):
-        if not _EXTENDED_TOKEN.fullmatch(line.value) and _LIST.fullmatch(line.value):
-            names = [name for name in re.split(r"[\s,;|]+", line.value) if name]
-            yield Remark(
-                subject.value(line),
-                "Several names on one User-agent line: no crawler uses this group",
-                "Write one User-agent line per name",
-                proposal=(subject.edit_value(line, "\nUser-agent: ".join(names)),),
-            )
 
 
 @check("G007", "no-name", WARNING, "A User-agent line has no name",
@@ -207,7 +349,7 @@ def cut_by_google(subject: CheckedFile) -> Iterator[Remark]:
     google = {each.token.lower(): each.token for each in crawlers_of("Google")}
     for line in subject.lines_of(Directive.USER_AGENT):
         name, read = line.value, letters_of(line.value).lower()
-        if read not in google or name.lower() in google:
+        if read not in google or name.lower() in google or not _has_one_name(subject, line):
             continue
         if "/" not in name and not name.lower().startswith(f"{read}*"):
             yield Remark(

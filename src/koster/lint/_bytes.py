@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from itertools import islice
 
 from .._charsets import is_utf16_or_utf32
-from .._contents import is_binary, is_page, wide_charset
+from .._contents import is_binary, is_page, program_language, wide_charset
 from .._wording import count_noun
 from ..model import Line, LineKind
 from ..robots import parse
 from ._checks import ERROR, NOTE, WARNING, check
-from ._model import WHOLE_FILE, CheckedFile, Edit, Place, Remark
+from ._model import WHOLE_FILE, CheckedFile, Edit, Place, Remark, corrected
 
 #: Maximum number of characters fixed per line.
 _MAX_FIXES = 200
@@ -126,8 +126,23 @@ def binary(subject: CheckedFile) -> Iterator[Remark]:
         )
 
 
-#: The only checks that apply to a file that is not text.
-KINDS = (html, wide, binary)
+@check("B012", "program", ERROR, "The file is the code of a program",
+    why="Crawlers get what the program writes, not its code: check that. Frameworks write the file when they build or serve the site.",
+    example="import type { MetadataRoute } from 'next'\n\nexport default function robots() {\n}\n",
+    fix="# import\nUser-agent: *\nDisallow: /a\n",
+    source="https://nextjs.org/docs/app/api-reference/file-conventions/metadata/robots")  # fmt: skip
+def program(subject: CheckedFile) -> Iterator[Remark]:
+    language = program_language(subject.body)
+    if language:
+        yield Remark(
+            WHOLE_FILE,
+            f"This is program code ({language}), not a robots.txt: nothing else was checked",
+            "Check the file that it writes: the built one, or the address of the site",
+        )
+
+
+#: The only checks that apply to a file that is not a robots.txt.
+KINDS = (html, wide, binary, program)
 
 
 @check("B003", "byte-order-mark", NOTE, "The file begins with a UTF-8 byte order mark",
@@ -200,24 +215,24 @@ def invisible(subject: CheckedFile) -> Iterator[Remark]:
         if _INVISIBLE.search(text, start):
             invisibles = list(_INVISIBLE.finditer(text, start))
             more = f", and {len(invisibles) - 1} more" if len(invisibles) > 1 else ""
-            yield Remark(
+            yield corrected(
                 Place(line.number, invisibles[0].start(), 1),
                 f"Invisible character ({_describe(invisibles[0][0])}{more}): crawlers read it as part of the line",
                 "Remove it",
-                edits=tuple(
+                tuple(
                     subject.edit(line, match.start(), 1, "") for match in invisibles[:_MAX_FIXES]
                 ),
+                text[:start] + _INVISIBLE.sub("", text[start:]),
             )
         if _NON_ASCII_SPACE.search(text):
             spaces = list(_NON_ASCII_SPACE.finditer(text))
             more = f", and {len(spaces) - 1} more" if len(spaces) > 1 else ""
-            yield Remark(
+            yield corrected(
                 Place(line.number, spaces[0].start(), 1),
                 f"Non-ASCII space ({_describe(spaces[0][0])}{more}): crawlers read it as part of the line",
                 "Replace it with a space",
-                edits=tuple(
-                    subject.edit(line, match.start(), 1, " ") for match in spaces[:_MAX_FIXES]
-                ),
+                tuple(subject.edit(line, match.start(), 1, " ") for match in spaces[:_MAX_FIXES]),
+                _NON_ASCII_SPACE.sub(" ", text),
             )
 
 
@@ -232,31 +247,42 @@ def _describe(character: str) -> str:
 
 
 @check("B006", "look-alike", WARNING, "A directive has characters that only look like ASCII",
-    why="Cyrillic and Greek letters and full-width characters are other characters: crawlers ignore the line.",
+    why="Cyrillic and Greek letters and full-width characters are other characters: crawlers ignore the line. Google compares only the beginning of a directive, and may read it.",
     example="User-agent: *\nDis\u0430llow: /a\n",
     fix="User-agent: *\nDisallow: /a\n",
     source="RFC 9309 §2.2; Unicode Technical Standard 39")  # fmt: skip
 def look_alike(subject: CheckedFile) -> Iterator[Remark]:
+    for line, fixed in look_alikes(subject).items():
+        confusable = next(
+            each for each, plain in zip(line.text, fixed, strict=False) if each != plain
+        )
+        google = subject.read_only_by_google.get(line.number)
+        readers = "crawlers ignore this line"
+        if google:
+            readers = f"Google reads this line as {google}, other crawlers ignore it"
+        yield corrected(
+            Place(line.number, line.text.index(confusable), 1),
+            f"{_describe(confusable)} only looks like an ASCII character: {readers}",
+            f"Write {fixed.strip()} in ASCII",
+            (subject.edit(line, 0, len(fixed), fixed),),
+            fixed + line.text[len(fixed) :],
+        )
+
+
+def look_alikes(subject: CheckedFile) -> dict[Line, str]:
+    """Return the lines whose directive has such characters, with their beginning in ASCII."""
+    return subject.once("look-alikes", lambda: dict(_look_alikes(subject)))
+
+
+def _look_alikes(subject: CheckedFile) -> Iterator[tuple[Line, str]]:
     for line, text in _non_ascii_lines(subject):
         key, colon, _ = text.partition(":")
         if colon and key.isascii():
             continue
-        if not colon:
-            key = text.split(maxsplit=1)[0] if text.split() else ""
-        fixed = _to_ascii(key if colon else text)
-        if fixed != (key if colon else text) and _is_known_directive(
-            fixed.partition(":")[0].strip()
-        ):
-            edit = subject.edit(line, 0, len(key if colon else text), fixed)
-            confusable = next(
-                each for each, plain in zip(text, fixed, strict=False) if each != plain
-            )
-            yield Remark(
-                Place(line.number, text.index(confusable), 1),
-                f"{_describe(confusable)} only looks like an ASCII character: crawlers ignore this line",
-                f"Write {fixed.strip()} in ASCII",
-                edits=(edit,),
-            )
+        begin = key if colon else text
+        fixed = _to_ascii(begin)
+        if fixed != begin and _is_known_directive(fixed.partition(":")[0].strip()):
+            yield line, fixed
 
 
 def _to_ascii(text: str) -> str:
@@ -295,13 +321,12 @@ def controls(subject: CheckedFile) -> Iterator[Remark]:
         if found:
             number = ord(found[0][0])
             effect = "crawlers read it as part of the line" if number else "Google reads no further"
-            yield Remark(
+            yield corrected(
                 Place(line.number, found[0].start(), 1),
                 f"Control character (U+{number:04X}): {effect}",
                 "Remove it",
-                edits=tuple(
-                    subject.edit(line, match.start(), 1, "") for match in found[:_MAX_FIXES]
-                ),
+                tuple(subject.edit(line, match.start(), 1, "") for match in found[:_MAX_FIXES]),
+                _CONTROLS.sub("", _without_comment(subject, line)),
             )
 
 

@@ -3,29 +3,18 @@
 from __future__ import annotations
 
 import bisect
-import itertools
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
-from .._wording import joined
-from ..analysis import Extent, letters_of
+from ..analysis import letters_of
 from ..dialects import EXTENDED2, Names
 from ..model import RULES, Directive, Line
 from ..robots import parse
 from ._checks import ERROR, NOTE, WARNING, check
-from ._model import WHOLE_FILE, CheckedFile, Edit, GroupLines, Remark, truncate
+from ._model import WHOLE_FILE, CheckedFile, Edit, GroupLines, Remark, first_names, truncate
 
 #: The versions that the engine accepts.
 _ROBOT_VERSION = re.compile(r"0*([0-9]{1,9})\.([0-9]+)(?:\.[0-9]+)?")
-#: Settings without a use for crawlers that are blocked from the whole site.
-_PACE = (Directive.CRAWL_DELAY, Directive.REQUEST_RATE, Directive.VISIT_TIME)
-#: Maximum numbers of rules, and of their characters, in a suggestion.
-MAX_REPEATED = 20
-_MAX_REPEATED_TEXT = 4_000
-#: Maximum number of groups that a suggestion separates.
-_MAX_SEPARATED = 200
-
 #: Maximum number of names without rules to find other groups for: it takes time for each.
 _MAX_AGENTS = 5_000
 
@@ -45,7 +34,7 @@ def orphans(subject: CheckedFile) -> Iterator[Remark]:
         yield Remark(
             subject.text(rules[0]),
             f"{which} before the first User-agent line: {verb}",
-            "Write User-agent: * above",
+            f"Write User-agent: * above: {'it then applies' if count == 1 else 'they then apply'} to all other crawlers",
             proposal=(subject.edit(rules[0], 0, 0, "User-agent: *\n"),),
         )
 
@@ -78,7 +67,7 @@ def no_rules(subject: CheckedFile) -> Iterator[Remark]:
         ]
         named = [name for name in names if name != "*"]
         if named and has_star_rules and len(named) == len(names):
-            who = _first_names(named)
+            who = first_names(named)
             verb = "ignores" if len(named) == 1 else "ignore"
             own = "it has its" if len(named) == 1 else "they have their"
             yield Remark(
@@ -107,143 +96,10 @@ def _below(subject: CheckedFile, group: GroupLines, line: str) -> Edit:
     return subject.insertion(last, line)
 
 
-def _first_names(names: list[str]) -> str:
-    """Return names for a sentence: at most three.
-
-    >>> _first_names(["A", "B"]), _first_names(["A", "B", "C", "D"])
-    ('A and B', 'A, B and 2 others')
-    """
-    if len(names) > 3:
-        return f"{names[0]}, {names[1]} and {len(names) - 2} others"
-    return joined(names)
-
-
 def _agent_for_name(subject: CheckedFile, name: str) -> str:
     """Return an agent that a name applies to: Google's parser truncates names."""
     is_cut = subject.robots.dialect.names == Names.LETTERS
     return (letters_of(name) or name) if is_cut else name
-
-
-class Merged(NamedTuple):
-    """Groups merged into the next one, because only a rule ends a group, not a setting.
-
-    ``agents`` are those of the groups that lack rules, ``settings`` the last line of each;
-    ``second`` is the first agent of the group with the ``rules``.
-    """
-
-    agents: list[Line]
-    settings: list[Line]
-    second: Line
-    blocks_all: bool
-    rules: list[Line]
-
-
-def merged(subject: CheckedFile) -> list[Merged]:
-    """Return the groups with a directive between User-agent lines, if their rules have an effect."""
-    return subject.once("merged groups", lambda: list(_merged(subject)))
-
-
-def _merged(subject: CheckedFile) -> Iterator[Merged]:
-    for group in subject.groups:
-        last = group.agents[-1].number
-        settings = [line for line in group.others if line.number < last]
-        rules = [line for line in group.rules if line.value]
-        if not settings or not rules or settings[0].number < group.agents[0].number:
-            continue
-        in_order = sorted([*group.agents, *settings], key=lambda line: line.number)
-        ends = [
-            line
-            for line, following in itertools.pairwise(in_order)
-            if following.directive is Directive.USER_AGENT is not line.directive
-        ]
-        start = next(n for n, line in enumerate(group.agents) if line.number > ends[-1].number)
-        second = group.agents[start]
-        own = {agent.value.lower() for agent in group.agents[start:]}
-        agents = [
-            agent
-            for agent in group.agents[:start]
-            if agent.value and agent.value.lower() not in own
-        ]
-        if agents and second.value:
-            yield Merged(agents, ends, second, _blocks_all(subject, agents[0], rules), rules)
-
-
-def _blocks_all(subject: CheckedFile, agent: Line, rules: list[Line]) -> bool:
-    """Return whether the rules of a group block the whole site for an agent."""
-    if not any(rule.value.strip("/*") == "" for rule in rules):
-        return False
-    if all(rule.directive is Directive.DISALLOW for rule in rules):
-        return True
-    found = subject.analysis.rules_for(agent.value)
-    return found is not None and subject.extent(found).extent is Extent.ALL
-
-
-@check("G003", "merged-groups", WARNING, "A directive between two User-agent lines does not end the group",
-    why="Only Allow and Disallow do. In `User-agent: A / Crawl-delay: 5 / User-agent: B / Disallow: /` the rule also applies to A.",
-    example="User-agent: FooBot\nCrawl-delay: 5\nUser-agent: BarBot\nDisallow: /\n",
-    fix="User-agent: FooBot\nDisallow:\nCrawl-delay: 5\nUser-agent: BarBot\nDisallow: /\n",
-    source="RFC 9309 §2.2.4")  # fmt: skip
-def glued(subject: CheckedFile) -> Iterator[Remark]:
-    """Find User-agent lines merged into one group despite a directive between them."""
-    for each in merged(subject):
-        if is_blocked_by_mistake(subject, each):
-            continue
-        names = ["all other crawlers" if line.value == "*" else line.value for line in each.agents]
-        if each.blocks_all and _has_only_pace(each) and each.second.value != "*":
-            suggestion = f"Write an empty Disallow: {below(each)} if everything should be allowed"
-            added = ["Disallow:"]
-        else:
-            suggestion = f"Repeat the rules {below(each)} if that is intended, else write an empty Disallow: there"
-            added = [line.text for line in each.rules]
-        yield Remark(
-            subject.value(each.second),
-            f"{each.settings[0].directive} does not end the group: the rules below also apply to {_first_names(names)}",
-            suggestion,
-            proposal=separation(subject, each, *added) if are_few(added) else (),
-        )
-
-
-def are_few(lines: list[str]) -> bool:
-    """Return whether a suggestion may repeat some lines, perhaps for each of many groups."""
-    return len(lines) <= MAX_REPEATED and sum(map(len, lines)) <= _MAX_REPEATED_TEXT
-
-
-def below(each: Merged) -> str:
-    """Return where missing rules belong: ``below lines 2 and 5``."""
-    numbers = [str(line.number) for line in each.settings]
-    if len(numbers) == 1:
-        return f"below line {numbers[0]}"
-    if len(numbers) > MAX_REPEATED:
-        return f"below each {each.settings[0].directive}"
-    return f"below lines {joined(numbers)}"
-
-
-def up_to(each: Merged, agent: Line) -> Merged:
-    """Return merged groups without those after the one of an agent."""
-    end = next(number for number, line in enumerate(each.settings) if line.number > agent.number)
-    return each._replace(settings=each.settings[: end + 1])
-
-
-def separation(subject: CheckedFile, each: Merged, *rules: str) -> tuple[Edit, ...]:
-    """Return the edits that give merged groups their own rules; none if there are very many."""
-    if len(each.settings) > _MAX_SEPARATED:
-        return ()
-    return tuple(subject.insertion(line, *rules) for line in each.settings)
-
-
-def _has_only_pace(each: Merged) -> bool:
-    return all(line.directive in _PACE for line in each.settings)
-
-
-def is_blocked_by_mistake(subject: CheckedFile, each: Merged) -> bool:
-    """Return whether search engines are blocked because a group is merged with the next one."""
-    engines = {"*", *map(str.lower, subject.crawlers)}
-    return (
-        each.blocks_all
-        and each.second.value != "*"
-        and _has_only_pace(each)
-        and any(line.value.lower() in engines for line in each.agents)
-    )
 
 
 @check("G004", "several-groups", NOTE, "A crawler has several groups",

@@ -2,36 +2,17 @@
 
 from __future__ import annotations
 
-import difflib
-import functools
-import math
 import re
 from collections.abc import Iterator
 
 from ..model import RULES, Directive, Line, LineKind
+from ._bytes import look_alikes
 from ._checks import ERROR, NOTE, WARNING, check
+from ._directives import DIRECTIVES, UNREAD, intended_directive, intended_directives, without_effect
 from ._ignoring import unknown_codes
-from ._model import CheckedFile, Place, Remark, truncate
+from ._model import CheckedFile, Place, Remark, corrected, effect_of, truncate
 from ._names import operator_of
 
-_DIRECTIVES = {directive.spellings[0]: directive for directive in Directive}
-_NOT_LETTERS = re.compile(r"[^a-z]")
-#: The directives by their letters alone: ``crawldelay``.
-_LETTERS = {_NOT_LETTERS.sub("", each): str(_DIRECTIVES[each]) for each in _DIRECTIVES}
-#: From this ratio of `difflib` on, a name is probably a typo of a directive.
-_SIMILAR = 0.8
-#: Longer names are no typos.
-_MAX_TYPO = 40
-#: By the size of a name: the directives of about that size, each with its characters and how many
-#: others the name may have. With more, it cannot reach the ratio, and `difflib` is slow.
-_OF_ABOUT_THE_SIZE = [
-    [
-        (each, frozenset(each), math.floor(size - _SIMILAR * (size + len(each)) / 2))
-        for each in _DIRECTIVES
-        if abs(len(each) - size) <= 2
-    ]
-    for size in range(_MAX_TYPO + 1)
-]
 _DIRECTIVE_WITHOUT_COLON = re.compile(
     r"\s*("
     + "|".join(
@@ -42,25 +23,6 @@ _DIRECTIVE_WITHOUT_COLON = re.compile(
     + r")(?:\s*=\s*|\s+|\Z)",
     re.IGNORECASE,
 )
-_IN_PAGES = "Use a robots meta tag or an X-Robots-Tag header, and let crawlers fetch the page"
-#: Directives that no crawler obeys, with what to do instead.
-_OBSOLETE = {
-    "noindex": ("Noindex", _IN_PAGES),
-    "nofollow": ("Nofollow", _IN_PAGES),
-    "noarchive": ("Noarchive", _IN_PAGES),
-    "nosnippet": ("Nosnippet", _IN_PAGES),
-    "disallowaitraining": (
-        "DisallowAITraining",
-        "Disallow the crawlers by name: koster compose --preset no-ai-training",
-    ),
-}
-#: Directives that no crawler reads any more, but that do no harm.
-_UNREAD = {
-    "host": "No crawler reads Host since 2018: redirect to the preferred host instead",
-    "domain": "No crawler reads Domain",
-    "revisit-after": "No crawler reads Revisit-after",
-    "llm-policy": "No crawler reads LLM-Policy",
-}
 #: The operators whose crawlers ignore a directive of groups. Only those that say so.
 _IGNORED_BY = {
     Directive.CRAWL_DELAY: ("Google", "Yandex"),
@@ -114,11 +76,12 @@ def malformed(subject: CheckedFile) -> Iterator[Remark]:
         match = _DIRECTIVE_WITHOUT_COLON.match(text)
         value = text[match.end() :].rstrip() if match else ""
         if match and value:
-            yield Remark(
+            yield corrected(
                 subject.text(line),
                 f"Missing colon after {match[1]}: crawlers ignore this line",
-                f"Write {match[1]}: {value}",
-                edits=(subject.edit(line, match.end(1), match.end() - match.end(1), ": "),),
+                f"Write {match[1]}: {truncate(value)}",
+                (subject.edit(line, match.end(1), match.end() - match.end(1), ": "),),
+                f"{match[1]}: {value}",
             )
         elif match:
             yield Remark(
@@ -161,16 +124,17 @@ def misspelt(subject: CheckedFile) -> Iterator[Remark]:
     source="RFC 9309 §2.2.4")  # fmt: skip
 def typo(subject: CheckedFile) -> Iterator[Remark]:
     """Find unknown directives that are probably typos, and URLs without a directive."""
-    intended = _intended_directives(subject)
+    intended = intended_directives(subject)
     for line in subject.unknown_lines:
         name = intended.get(line.key)
         at = line.text.find(line.key)
         if name:
-            yield Remark(
+            yield corrected(
                 subject.key(line),
                 f'Unknown directive "{truncate(line.key)}": crawlers ignore this line',
                 f"Did you mean {name}?",
-                edits=(subject.edit(line, at, len(line.key), name),),
+                (subject.edit(line, at, len(line.key), name),),
+                f"{name}: {line.value}",
             )
         elif _is_sitemap_url(line):
             yield Remark(
@@ -192,14 +156,14 @@ def _is_sitemap_url(line: Line) -> bool:
     source="RFC 9309 §2.2.4")  # fmt: skip
 def unknown(subject: CheckedFile) -> Iterator[Remark]:
     reported = set()
-    intended = _intended_directives(subject)
+    intended = intended_directives(subject)
     for line in subject.unknown_lines:
         key = line.key.lower()
-        is_known = key in _UNREAD or key in _OBSOLETE
+        is_known = key in UNREAD or without_effect(line) is not None
         is_typo = line.key in intended or _is_sitemap_url(line)
         if key not in reported and not (is_known or is_typo):
             reported.add(key)
-            supported = _DIRECTIVES.get(key)
+            supported = DIRECTIVES.get(key)
             yield Remark(
                 subject.key(line),
                 f"{subject.robots.dialect.name} does not support {supported}: this line has no effect"
@@ -235,9 +199,14 @@ def ignored_by_some(subject: CheckedFile) -> Iterator[Remark]:
     """Find directives in groups that bind crawlers which ignore them, among others."""
     for line, ignoring, others in _ignored(subject):
         if ignoring and others:
-            yield Remark(subject.key(line), f"{_names_ignoring(ignoring)} {line.directive}")
-    for key in subject.lines_by_key.keys() & _UNREAD.keys():
-        yield Remark(subject.key(subject.lines_by_key[key][0]), _UNREAD[key])
+            yield Remark(
+                subject.key(line),
+                f"{_names_ignoring(ignoring)} {line.directive}",
+                "Keep it for other crawlers, or remove it",
+            )
+    for key in subject.lines_by_key.keys() & UNREAD.keys():
+        message, suggestion = UNREAD[key]
+        yield Remark(subject.key(subject.lines_by_key[key][0]), message, suggestion)
 
 
 def _names_ignoring(names: list[str]) -> str:
@@ -283,17 +252,18 @@ def _find_ignored(subject: CheckedFile) -> Iterator[tuple[Line, list[str], bool]
             yield line, *found[line.directive]
 
 
-@check("L010", "obsolete-directive", WARNING, "No crawler obeys this directive",
-    why="It has no effect. Whether a page is indexed is controlled in the page or its headers, and only crawlers that may fetch the page see that.",
+@check("L010", "obsolete-directive", WARNING, "No crawler obeys this line in a robots.txt",
+    why="It has no effect, so what it was meant to protect is open. Whether a page is indexed is controlled in the page or its headers, and only crawlers that may fetch the page see that. Crawlers that train models obey groups that name them.",
     example="User-agent: *\nDisallow: /a\nNoindex: /b\n",
     fix="User-agent: *\nDisallow: /a\nCrawl-delay: 5\n",
     source="https://developers.google.com/search/blog/2019/07/a-note-on-unsupported-rules-in-robotstxt")  # fmt: skip
 def obsolete(subject: CheckedFile) -> Iterator[Remark]:
-    for key in subject.lines_by_key.keys() & _OBSOLETE.keys():
-        name, suggestion = _OBSOLETE[key]
-        for line in subject.lines_by_key[key]:
-            if line.number not in subject.read_only_by_google:
-                yield Remark(subject.key(line), f"No crawler obeys {name}", suggestion)
+    unknown = subject.lines_by_kind[LineKind.UNKNOWN]
+    for line in [*subject.lines_of(Directive.NOINDEX), *unknown]:
+        instead = without_effect(line)
+        if instead and line.number not in subject.read_only_by_google:
+            message = f"No crawler obeys {truncate(line.key)} in a robots.txt"
+            yield Remark(subject.key(line), message, instead)
 
 
 @check("L009", "google-only", ERROR, "Only Google reads an unknown directive, as a known one",
@@ -305,52 +275,24 @@ def read_by_google(subject: CheckedFile) -> Iterator[Remark]:
     """Find unknown directives that only Google's parser reads, because it compares prefixes."""
     for number, directive in subject.read_only_by_google.items():
         line = subject.lines[number - 1]
+        if line in look_alikes(subject):
+            continue
         at = line.text.find(line.key)
-        is_typo = _intended_directive(line.key) == str(directive)
-        edits = (subject.edit(line, at, len(line.key), str(directive)),) if is_typo else ()
-        yield Remark(
-            subject.key(line),
-            f'Google reads "{truncate(line.key)}" as {directive}; other crawlers ignore the line',
-            f"Write {directive}"
-            if is_typo
-            else f"Write # before it, or {directive} if you mean that",
-            edits=edits,
-            proposal=() if is_typo else (subject.edit(line, at, 0, "# "),),
+        message = (
+            f'Google reads "{truncate(line.key)}" as {directive}; other crawlers ignore the line'
         )
-
-
-def _intended_directives(subject: CheckedFile) -> dict[str, str]:
-    """Return what the unknown directives of a file that are probably typos were meant to be."""
-    return subject.once(
-        "intended directives",
-        lambda: {
-            key: name
-            for key in {line.key for line in subject.unknown_lines}
-            if (name := _intended_directive(key)) is not None
-        },
-    )
-
-
-@functools.lru_cache(maxsize=250)
-def _intended_directive(key: str) -> str | None:
-    lower = key.lower().strip(" -_*")
-    if key.lower() in _DIRECTIVES:
-        return None  # a directive of another dialect
-    if lower in _UNREAD or lower in _OBSOLETE or len(key) > _MAX_TYPO or not lower.isascii():
-        return None
-    same = _LETTERS.get(_NOT_LETTERS.sub("", lower))
-    if same is not None:
-        return same
-    characters = frozenset(lower)
-    similar = [
-        each
-        for each, its_characters, most in _OF_ABOUT_THE_SIZE[len(lower)]
-        if len(characters - its_characters) <= most
-    ]
-    if not similar:
-        return None
-    matches = difflib.get_close_matches(lower, similar, 1, _SIMILAR)
-    return str(_DIRECTIVES[matches[0]]) if matches else None
+        meant = f"{directive}: {line.value}"
+        if intended_directive(line.key) == str(directive):
+            edits = (subject.edit(line, at, len(line.key), str(directive)),)
+            yield corrected(subject.key(line), message, f"Write {directive}", edits, meant)
+        else:
+            effect = effect_of(meant)
+            yield Remark(
+                subject.key(line),
+                message,
+                f"Write # before it: for Google, it {effect}" if effect else "Write # before it",
+                proposal=(subject.edit(line, at, 0, "# "),),
+            )
 
 
 @check("L007", "comment-in-value", WARNING, "A comment starts in the middle of a word",

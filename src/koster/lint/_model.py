@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
 from .._asking import file_of
-from .._contents import is_binary, is_page, wide_charset
+from .._contents import is_binary, is_page, program_language, wide_charset
 from .._lazy import cached_property
 from .._templates import Template
-from .._wording import truncated
+from .._wording import joined, truncated
 from ..analysis import Budget, Classification, WholeFile
 from ..dialects import GOOGLE, RFC9309, Dialect
 from ..model import RULES, SPACE, Directive, Line, LineKind, Rule
@@ -121,7 +121,7 @@ _STEPS = 400_000
 
 #: Values in which the checks of patterns find nothing: none, or a plain path, perhaps with stars.
 _USUAL_PATTERN = re.compile(
-    r"(?:(?:/|(?=\*))[\w.~/?&;,@!+-]*(?:\*[\w.~/&;,@!+-][\w.~/?&;,@!+-]*)*)?"
+    r"(?:(?:/(?![/&])|(?=\*))[\w.~/?&@!+-]*(?:\*[\w.~/&@!+-][\w.~/?&@!+-]*)*)?", re.ASCII
 )
 
 
@@ -169,8 +169,10 @@ class CheckedFile:
 
     @cached_property
     def is_text(self) -> bool:
-        """Whether crawlers can read the file: it is not HTML, UTF-16, UTF-32 or binary."""
-        return not (is_page(self.body) or wide_charset(self.body) or is_binary(self.body))
+        """Whether the file is meant for crawlers: not HTML, UTF-16, UTF-32, binary or a program."""
+        body = self.body
+        is_other = is_page(body) or wide_charset(body) or is_binary(body) or program_language(body)
+        return not is_other
 
     @cached_property
     def lines_by_kind(self) -> dict[LineKind, list[Line]]:
@@ -396,7 +398,7 @@ class CheckedFile:
         if line.number in self._only_rules:
             empty = self.edit(line, 0, len(line.text), f"{Directive.DISALLOW}:")
             return "Write Disallow: instead", (empty,)
-        return "Remove it", (self.removal(line),)
+        return "Remove this line", (self.removal(line),)
 
     @cached_property
     def _only_rules(self) -> set[int]:
@@ -411,6 +413,37 @@ class CheckedFile:
         return Edit(start, end, b"")
 
 
+def corrected(
+    place: Place, message: str, suggestion: str, edits: tuple[Edit, ...], text: str
+) -> Remark:
+    """Return a remark whose edits make a line be ``text``.
+
+    If that changes what crawlers may fetch, the suggestion says so, and the edits are a proposal.
+    """
+    effect = effect_of(text)
+    if effect is None:
+        return Remark(place, message, suggestion, edits=edits)
+    but = f" It then {effect}" if suggestion.endswith("?") else f", which {effect}"
+    return Remark(place, message, suggestion + but, proposal=edits)
+
+
+def effect_of(text: str) -> str | None:
+    """Return what a line does, as part of a sentence; None if it has no effect on access.
+
+    >>> effect_of("Disallow: /a"), effect_of("User-agent: Foo"), effect_of("Sitemap: https://e.com/s")
+    ('blocks /a', 'applies the rules below to Foo', None)
+    """
+    (line,) = parse(text.encode("utf-8", "surrogateescape")).lines[:1] or (None,)
+    if line is None or line.directive not in (*RULES, Directive.USER_AGENT):
+        return None
+    value = truncate(line.value)
+    if line.directive is Directive.USER_AGENT:
+        return f"applies the rules below to {'all other crawlers' if value == '*' else value}"
+    if not value:
+        return "allows everything if the group has no other rule"
+    return f"{'allows' if line.directive is Directive.ALLOW else 'blocks'} {value}"
+
+
 def truncate(text: str) -> str:
     """Truncate a value for a message."""
     return truncated(text, _MAX_SHOWN)
@@ -420,6 +453,17 @@ def quote(name: str) -> str:
     """Return a name, in quotation marks unless it is a plain token."""
     name = truncate(name)
     return name if re.fullmatch(r"[\w.-]+", name) else f'"{name}"'
+
+
+def first_names(names: list[str]) -> str:
+    """Return names for a sentence: at most three.
+
+    >>> first_names(["A", "B"]), first_names(["A", "B", "C", "D"])
+    ('A and B', 'A, B and 2 others')
+    """
+    if len(names) > 3:
+        return f"{names[0]}, {names[1]} and {len(names) - 2} others"
+    return joined(names)
 
 
 def truncate_rule(rule: Rule) -> str:

@@ -12,15 +12,30 @@ from ..errors import MissingExtraError
 
 #: Operators with crawlers that have other names than the company and its products.
 _BRANDS = {
-    "Ahrefs", "Amazon", "Anthropic", "Apple", "ByteDance", "Cohere", "Common Crawl", "DeepSeek",
-    "DuckDuckGo", "Google", "Meta", "Microsoft", "Mistral AI", "Mojeek", "OpenAI", "Perplexity",
+    "Ahrefs", "Amazon", "Anthropic", "Apple", "Baidu", "ByteDance", "Cohere", "Common Crawl", "DeepSeek",
+    "DuckDuckGo", "Google", "Huawei", "Meta", "Microsoft", "Mistral AI", "Mojeek", "OpenAI", "Perplexity",
     "Semrush", "Seznam", "xAI", "Yahoo",
 }  # fmt: skip
 #: But a crawler or an app sends the names of these products, or another company had them before.
 _NOT_BRANDS = {"alexa", "instagram", "messenger", "outlook", "safari", "teams", "whatsapp"}
 
+#: What people write after the name of a company or product, if that is at least so long.
+_AFTER_BRANDS = re.compile(r"(?:bots?|ai|crawler|spider|robot|agent)\Z")
+_MIN_BRAND = 4
+
 #: Shorter names are similar to too many others.
-_MIN_LETTERS = 6
+_MIN_LETTERS = 5
+#: The letters of real crawlers that koster does not know, but whose names are similar to others: in
+#: robots.txt files of well-known sites, and in github.com/monperrus/crawler-user-agents.
+_REAL_NAMES = frozenset(
+    (
+        "aibot", "aipbot", "antibot", "chatgptagent", "claudecode", "coccocbot", "devil", "doubaobot",
+        "echobotbot", "grobbot", "imgproxy", "linguee", "owlerw", "roverbot", "seokicksrobot", "slickbot",
+        "snapbot", "toutiaospider", "webzip",
+    )
+)  # fmt: skip
+_WORDS_FOR_CRAWLERS = ("bot", "bots", "crawler", "robot", "spider", "web")
+_SEPARATORS = re.compile(r"[-_. ]+")
 _OTHERS = re.compile(r"[^a-z0-9]")
 
 
@@ -44,10 +59,25 @@ def crawlers_of(operator: str) -> tuple[Crawler, ...]:
     return tuple(each for each in known_crawlers().values() if each.operator == operator)
 
 
+def token_with_letters(name: str) -> str | None:
+    """Return the known crawler whose name has the same letters and digits, or None."""
+    return _tokens_by_letters().get(_letters_and_digits(name))
+
+
 def tokens_for_brand(name: str) -> Sequence[str]:
-    """Return the crawlers of a company or product, or nothing if a name is not that of one."""
-    brand = name.lower()
-    return _suggestions(brand) if brand in _brands() else ()
+    """Return the crawlers of a company or product, or nothing if a name is not that of one.
+
+    A word for a crawler may follow it: ``OpenAIBot``.
+    """
+    brands = _brands()
+    letters = _letters_and_digits(name)
+    if letters in _REAL_NAMES:
+        return ()
+    brand = brands.get(letters)
+    if brand is None:
+        stem = _AFTER_BRANDS.sub("", letters)
+        brand = brands.get(stem) if len(stem) >= _MIN_BRAND else None
+    return _suggestions(brand) if brand else ()
 
 
 @functools.cache
@@ -56,33 +86,35 @@ def _suggestions(brand: str) -> Sequence[str]:
 
 
 @functools.cache
-def _brands() -> set[str]:
-    """Return the names of companies and products, in lower case."""
+def _brands() -> dict[str, str]:
+    """Return the names of companies and products, by their letters."""
+    tokens = {token.lower() for each in known_crawlers().values() for token in each.tokens}
     return {
-        name.lower()
+        _letters_and_digits(name): name
         for each in known_crawlers().values()
         if each.operator in _BRANDS
         for name in (each.operator, *each.names)
-        if name.lower() not in _NOT_BRANDS and crawlers.is_brand(name)
+        if name.lower() not in tokens | _NOT_BRANDS
     }
 
 
 def similar_token(name: str) -> str | None:
-    """Return the known crawler with the same letters, or one more, fewer or transposed.
+    """Return the known crawler that a name probably is a typo of, or None.
 
-    Replaced letters do not count, because they make other names: Roverbot is not rogerbot.
+    It has the same letters but for one, two of them are transposed, or a part is missing or added.
     """
     letters = _letters_and_digits(name)
-    by_letters = _tokens_by_letters()
-    if letters in by_letters:
-        return by_letters[letters]
-    if len(letters) < _MIN_LETTERS:
+    if letters in _REAL_NAMES:
         return None
-    found = None
-    if not _similar_parts().isdisjoint(_parts_of(letters)):
-        words = _shorter_or_transposed(letters)
-        found = next((by_letters[each] for each in words if each in by_letters), None)
-    return found or _tokens_by_fewer_letters().get(letters)
+    same = _tokens_by_letters().get(letters)
+    if same or len(letters) < _MIN_LETTERS:
+        return same
+    shorter = _tokens_by_fewer_letters()
+    for variant in (letters, *_fewer_letters(letters)):
+        for token in shorter.get(variant, ()):
+            if _is_one_edit(letters, _letters_and_digits(token)):
+                return token
+    return _with_other_parts(name)
 
 
 @functools.cache
@@ -96,37 +128,81 @@ def _letters_and_digits(name: str) -> str:
 
 
 @functools.cache
-def _tokens_by_fewer_letters() -> dict[str, str]:
-    """Return the tokens by their letters with one missing: any but the first."""
-    return {
-        letters[:at] + letters[at + 1 :]: token
-        for letters, token in _tokens_by_letters().items()
-        for at in range(1, len(letters))
-    }
+def _tokens_by_fewer_letters() -> dict[str, list[str]]:
+    """Return the tokens by their letters, and by these with one missing."""
+    found: dict[str, list[str]] = {}
+    for letters, token in _tokens_by_letters().items():
+        if len(letters) >= _MIN_LETTERS:
+            for variant in {letters, *_fewer_letters(letters)}:
+                found.setdefault(variant, []).append(token)
+    return found
+
+
+def _fewer_letters(letters: str) -> Iterator[str]:
+    """Yield a word with one letter missing: any but the first, which few people get wrong."""
+    for at in range(1, len(letters)):
+        yield letters[:at] + letters[at + 1 :]
+
+
+def _is_one_edit(first: str, second: str) -> bool:
+    """Return whether two words differ by one letter: more, fewer, another one, or transposed.
+
+    >>> [_is_one_edit("abcd", each) for each in ("abd", "abxd", "acbd", "abcde", "bcda")]
+    [True, True, True, True, False]
+    """
+    start = 0
+    while start < min(len(first), len(second)) and first[start] == second[start]:
+        start += 1
+    one, other = first[start:], second[start:]
+    return (
+        one[1:] in (other, other[1:])
+        or one == other[1:]
+        or (one[:2] == other[1::-1] and one[2:] == other[2:])
+    )
+
+
+def parts_of(name: str) -> tuple[str, ...]:
+    """Return the parts of a name in lower case, in alphabetical order.
+
+    >>> parts_of("AdsBot-Google"), parts_of("google adsbot")
+    (('adsbot', 'google'), ('adsbot', 'google'))
+    """
+    return tuple(sorted(filter(None, _SEPARATORS.split(name.lower()))))
+
+
+def _with_other_parts(name: str) -> str | None:
+    """Return the known crawler whose name has the same parts, or one more or fewer.
+
+    That one is a word for a crawler, or its operator: ``Googlebot-News`` is not Googlebot.
+    """
+    parts, tokens = parts_of(name), _tokens_by_parts()
+    for at, part in enumerate(parts):
+        token = tokens.get(parts[:at] + parts[at + 1 :])
+        if token and part in _words_around(token):
+            return token
+    return tokens.get(parts) or _tokens_by_fewer_parts().get(parts)
+
+
+def _words_around(token: str) -> list[str]:
+    operator = known_crawlers()[token.lower()].operator.lower()
+    return [*_WORDS_FOR_CRAWLERS, operator, *operator.split()]
 
 
 @functools.cache
-def _similar_parts() -> set[tuple[int, str]]:
-    """Return the parts of words that `_shorter_or_transposed` may turn into a known crawler."""
+def _tokens_by_parts() -> dict[tuple[str, ...], str]:
+    return {parts_of(each.token): each.token for each in known_crawlers().values()}
+
+
+@functools.cache
+def _tokens_by_fewer_parts() -> dict[tuple[str, ...], str]:
+    """Return the tokens without a word for crawlers, or their operator, if that leaves one token."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for parts, token in _tokens_by_parts().items():
+        for at, part in enumerate(parts if len(parts) > 1 else ()):
+            if part in _words_around(token):
+                found.setdefault(parts[:at] + parts[at + 1 :], []).append(token)
     return {
-        (size, part)
-        for letters in _tokens_by_letters()
-        for _, part in _parts_of(letters)
-        for size in (len(letters), len(letters) + 1)
+        parts: tokens[0]
+        for parts, tokens in found.items()
+        if len(tokens) == 1 and not {*parts}.issubset(_WORDS_FOR_CRAWLERS)
     }
-
-
-def _parts_of(letters: str) -> tuple[tuple[int, str], tuple[int, str]]:
-    """Return the size of a word with its first letters, marked by ``^``, and with its last ones.
-
-    If a letter is deleted or two are transposed, one of the two parts stays.
-    """
-    size = len(letters)
-    return (size, "^" + letters[:3]), (size, letters[-2:])
-
-
-def _shorter_or_transposed(letters: str) -> Iterator[str]:
-    """Yield the words with one letter deleted or transposed after the first one."""
-    for at in range(1, len(letters)):
-        yield letters[:at] + letters[at + 1 :]
-        yield letters[:at] + letters[at : at + 2][::-1] + letters[at + 2 :]

@@ -7,17 +7,37 @@ import itertools
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from urllib.parse import quote
 
+from .._wording import joined
 from ..dialects import Patterns
 from ..model import Directive, Line
 from ._checks import ERROR, NOTE, WARNING, check
-from ._model import SECOND_DIRECTIVE, CheckedFile, Place, Remark
+from ._hosts import host_in_path
+from ._model import SECOND_DIRECTIVE, CheckedFile, Place, Remark, corrected, truncate
 
-_HOST = re.compile(r"(?:https?:)?//[^/*$]+", re.IGNORECASE)
-_BARE_HOST = re.compile(
-    r"(?:www\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|de|fr|uk|io|info|edu|gov|ru|it|nl|es|eu)(?=/|\Z)",
-    re.IGNORECASE,
+_HOST = re.compile(r"https?://[^/*$]+", re.IGNORECASE)
+#: What people write around paths.
+_AROUND_PATHS = " \t\u00a0\u2007\u202f\"'`\u201c\u201d\u2018\u2019<>()[]{}:;,|=^\\"
+_EVERYTHING = ("all", "everything", "any", ".*", "*.*", "**")
+_NOTHING = (
+    "none",
+    "nothing",
+    "no",
+    "false",
+    "null",
+    "nil",
+    "undefined",
+    "n/a",
+    "na",
+    "empty",
+    "-",
+    "blank",
 )
+#: What stands between the paths of a list, such as ``/a,/b`` and ``["/a", "/b"]``.
+_BETWEEN_PATHS = re.compile(r"[\"'\s]*[,;|][\"'\s]*")
+#: A parameter where the path of a URL begins.
+_PARAMETER = re.compile(r"/[?&]?([\w.-]+)=[^/]*|/&[^/]*")
 #: Before other characters a $ is probably meant literally, as in /cgi-bin/$STATE.
 _MISPLACED_DOLLAR = re.compile(r"\$(?=[$*?&|/])")
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
@@ -51,32 +71,39 @@ def _has_wildcards(subject: CheckedFile) -> bool:
     return subject.robots.dialect.reading.patterns == Patterns.WILDCARDS
 
 
-@check("P002", "url-in-rule", ERROR, "A rule has a URL instead of a path",
-    why="Rules are for the site that serves the file: the rule matches nothing.",
+@check("P002", "url-in-rule", ERROR, "A rule has a URL or a host instead of a path",
+    why="Rules are for the site that serves the file: the rule matches nothing. Each host needs its own robots.txt.",
     example="User-agent: *\nDisallow: www.example.com\n",
     fix="User-agent: *\nDisallow: /www.example.com\n",
-    source="RFC 9309 §2.2.2")  # fmt: skip
+    source="RFC 9309 §2.2.2, §2.3")  # fmt: skip
 def host(subject: CheckedFile) -> Iterator[Remark]:
     for line, pattern in _unusual_patterns(subject):
-        match = _host(pattern)
-        if match:
-            path = pattern[len(match) :]
+        name = _host(pattern)
+        if name:
+            path = pattern[len(name) :]
             path = path if path.startswith("/") else f"/{path}"
             # Another host is not the whole of this site.
             is_part = path.strip("/*$") != ""
             yield Remark(
                 subject.value(line),
                 "Rules take paths, not URLs: this matches nothing",
-                f"Write {path} if it is on this site"
+                f"Write {path} if it is on this site, which {_blocks(line)} it"
                 if is_part
-                else "Write a path of this site, or remove the rule",
+                else "Remove it: robots.txt has no rules for other hosts, each host needs its own file",
                 proposal=(subject.edit_value(line, path) if is_part else subject.removal(line),),
             )
 
 
 def _host(pattern: str) -> str | None:
-    match = _HOST.match(pattern) if "://" in pattern[:9] else _BARE_HOST.match(pattern)
-    return match[0] if match else None
+    if pattern.startswith("//"):
+        name = host_in_path(pattern[2:])
+        return f"//{name}" if name else None
+    match = _HOST.match(pattern) if "://" in pattern[:9] else None
+    return match[0] if match else host_in_path(pattern)
+
+
+def _blocks(line: Line) -> str:
+    return "allows" if line.directive is Directive.ALLOW else "blocks"
 
 
 @check("P001", "no-leading-slash", ERROR, "A path does not start with / or *",
@@ -88,15 +115,18 @@ def no_slash(subject: CheckedFile) -> Iterator[Remark]:
     for line, pattern in _unusual_patterns(subject):
         if (
             pattern[0] not in "/*"
+            # Another check is about invisible characters and spaces.
+            and pattern[0].isprintable()
             and not _host(pattern)
+            and not _paths_in(pattern)
             and not (pattern == "$" or _is_html(pattern) or _may_be_shell_pattern(subject, pattern))
         ):
-            path = _intended_path(pattern)
+            suggestion, path = _intended_path(line, pattern)
             yield Remark(
                 subject.value(line),
                 "A path must start with /: this matches nothing",
-                f"Write {path}" + (" for the whole site" if path == "/" else ""),
-                proposal=(subject.edit_value(line, path),),
+                suggestion,
+                proposal=() if path is None else (subject.edit_value(line, path),),
             )
 
 
@@ -105,11 +135,58 @@ def _may_be_shell_pattern(subject: CheckedFile, pattern: str) -> bool:
     return pattern[0] in "?[\\" and bool(subject.robots.dialect.versions)
 
 
-def _intended_path(pattern: str) -> str:
-    if pattern.lower() in ("all", "everything", "any"):
-        return "/"
-    # Query parameters and file extensions follow a path.
-    return f"/*{pattern}" if _QUERY_OR_EXTENSION.match(pattern) else f"/{pattern}"
+def _intended_path(line: Line, pattern: str) -> tuple[str, str | None]:
+    """Return what to write instead of a path without a slash, and that path if it is clear."""
+    text = pattern.strip(_AROUND_PATHS)
+    if pattern.lower() in _NOTHING:
+        return f"Write {line.directive}: without a path, which changes nothing", ""
+    if pattern.lower() in _EVERYTHING or text.lower() in _EVERYTHING:
+        return f"Write /, which {_blocks(line)} the whole site", "/"
+    path = text.replace("\\", "/").removeprefix("- ").removeprefix("./").strip(_AROUND_PATHS)
+    if not path or path.startswith(("..", "~", "#", "$", "@", "!", "+", "-")) or ":/" in path:
+        return "Write a path of this site, such as /private/, or remove the rule", None
+    if not path.startswith(("/", "*")):
+        # Query parameters and file extensions follow a path.
+        path = f"/*{path}" if _QUERY_OR_EXTENSION.match(path) else f"/{path}"
+    return f"Write {path}, which {_blocks(line)} it", path
+
+
+@check("P009", "several-paths", ERROR, "A rule has several paths",
+    why="Crawlers read them as one path, which no URL has: none of them is blocked or allowed.",
+    example="User-agent: *\nDisallow: /a,/b\n",
+    fix="User-agent: *\nDisallow: /a\nDisallow: /b\n",
+    source="RFC 9309 §2.2.2")  # fmt: skip
+def several_paths(subject: CheckedFile) -> Iterator[Remark]:
+    """Find lists of paths, such as those that programs write for a list of theirs."""
+    for line, pattern in _unusual_patterns(subject):
+        paths = _paths_in(pattern)
+        if paths:
+            are = "neither is" if len(paths) == 2 else "none of them is"
+            verb = "allowed" if line.directive is Directive.ALLOW else "blocked"
+            # On a line of its own, a lone / would block the whole site.
+            is_safe = all(path.strip("/*$") for path in paths)
+            yield Remark(
+                subject.value(line),
+                f"Several paths on one line: {are} {verb}",
+                f"Write one line per path, which {_blocks(line)} {joined(paths) if len(paths) < 4 else f'all {len(paths):,}'}",
+                proposal=(subject.edit_value(line, f"\n{line.directive}: ".join(paths)),)
+                if is_safe
+                else (),
+            )
+
+
+def _paths_in(pattern: str) -> list[str]:
+    """Return the paths of a list, or nothing if it has only one.
+
+    >>> _paths_in("/a,/b"), _paths_in('["/a", "/b"]'), _paths_in("/a,b")
+    (['/a', '/b'], ['/a', '/b'], [])
+    """
+    if not ("," in pattern or ";" in pattern or "|" in pattern):
+        return []
+    text = pattern.strip(_AROUND_PATHS)
+    paths = [each.strip(_AROUND_PATHS) for each in _BETWEEN_PATHS.split(text)]
+    are_paths = all(each.startswith("/") and " " not in each for each in paths)
+    return paths if are_paths and len(paths) > 1 else []
 
 
 def _is_html(pattern: str) -> bool:
@@ -208,8 +285,10 @@ def _without_stars(pattern: str) -> str:
     source="RFC 9309 §2.2; RFC 3986 §3.3")  # fmt: skip
 def spaces(subject: CheckedFile) -> Iterator[Remark]:
     for line, pattern in _unusual_patterns(subject):
+        if pattern[0] not in "/*":
+            continue
         glued = SECOND_DIRECTIVE.search(pattern)
-        match = _SPACE.search(pattern)
+        match = None if _paths_in(pattern) else _SPACE.search(pattern)
         if glued:
             yield _second_directive(subject, line, glued)
         elif match:
@@ -221,7 +300,9 @@ def spaces(subject: CheckedFile) -> Iterator[Remark]:
             yield Remark(
                 Place(line.number, at, 1),
                 "Space in a path: it matches only %20",
-                "Write one path per line" if many else "Write %20 if you mean a space",
+                f"Write one path per line, which {_blocks(line)} them"
+                if many
+                else f"Write %20 if you mean a space, which {_blocks(line)} the same",
                 # On a line of its own, a lone / would block the whole site.
                 proposal=() if has_home else (subject.edit_value(line, separator.join(words)),),
             )
@@ -234,15 +315,16 @@ def _second_directive(subject: CheckedFile, line: Line, glued: re.Match[str]) ->
     place = Place(line.number, at + 1, len(line.value) - glued.start() - 1)
     message = "Second directive on this line: crawlers read it as part of the path"
     if not glued[1].lower().startswith("user"):
-        proposal = (subject.edit(line, at, 1, "\n"),)
-        return Remark(place, message, "Write it on a line of its own", proposal=proposal)
+        edits = (subject.edit(line, at, 1, "\n"),)
+        return corrected(place, message, "Write it on a line of its own", edits, second)
     if first.strip("/*$"):
         # On its own line, it would take over the rules below, so there is no edit.
         return Remark(place, message, "Write it on a line of its own, with its rules below")
     start = len(line.text) - len(line.text.lstrip())
     rule = f"{second}\n{line.directive}: {first}"
     swapped = subject.edit(line, start, subject.value_start(line) + len(line.value) - start, rule)
-    return Remark(place, message, f"Write {second} on a line above this rule", proposal=(swapped,))
+    suggestion = f"Write {second} on a line above this rule"
+    return corrected(place, message, suggestion, (swapped,), second)
 
 
 @check("P006", "bad-escape", WARNING, "A % is not followed by two hex digits",
@@ -258,8 +340,8 @@ def bad_escape(subject: CheckedFile) -> Iterator[Remark]:
             yield Remark(
                 Place(line.number, at, 1),
                 '"%" must be followed by two hex digits: crawlers read this differently',
-                "Write %25 for a literal %",
-                edits=(subject.edit_value(line, _BAD_ESCAPE.sub("%25", pattern)),),
+                f"Write %25 for a literal %, which {_blocks(line)} it for all crawlers",
+                proposal=(subject.edit_value(line, _BAD_ESCAPE.sub("%25", pattern)),),
             )
 
 
@@ -271,7 +353,7 @@ def bad_escape(subject: CheckedFile) -> Iterator[Remark]:
 def regex(subject: CheckedFile) -> Iterator[Remark]:
     for line, pattern in _unusual_patterns(subject):
         match = _REGEX.search(pattern[:_MAX_REGEX_SEARCH])
-        if match:
+        if match and pattern[0] in "/*":
             at = subject.value_start(line) + match.start()
             yield Remark(
                 Place(line.number, at, len(match[0])),
@@ -297,6 +379,51 @@ def query(subject: CheckedFile) -> Iterator[Remark]:
                 yield Remark(
                     subject.value(line),
                     f'Matches only when "{match[1]}" is the first query parameter',
-                    f"Add Disallow: /*&{match[1]}=",
+                    f"Add Disallow: /*&{match[1]}=, which blocks it elsewhere, too",
                     proposal=(subject.insertion(line, f"Disallow: /*&{match[1]}="),),
                 )
+        elif _PARAMETER.fullmatch(pattern) and pattern.startswith("/?"):
+            on_all = f"/*?*{pattern[2:]}"
+            yield Remark(
+                subject.value(line),
+                "Matches only the home page, with this as its first query parameter",
+                f"For every page write {on_all}, which {_blocks(line)} more",
+                proposal=(subject.edit_value(line, on_all),),
+            )
+
+
+@check("P010", "parameter-as-path", WARNING, "A path begins with a query parameter",
+    why="It matches only URLs whose path begins so. Query parameters follow a path and a ?.",
+    example="User-agent: *\nDisallow: /nocrawl=1\n",
+    fix="User-agent: *\nDisallow: /*?*nocrawl=1\n",
+    source="RFC 3986 §3.4; RFC 9309 §2.2.2")  # fmt: skip
+def parameter(subject: CheckedFile) -> Iterator[Remark]:
+    if not _has_wildcards(subject):
+        return
+    for line, pattern in _unusual_patterns(subject):
+        # The home page may have parameters: see `query`.
+        wanted = pattern.lstrip("/&").rstrip("*")
+        if wanted and _PARAMETER.fullmatch(pattern) and not pattern.startswith("/?"):
+            yield Remark(
+                subject.value(line),
+                "This matches only URLs whose path starts so",
+                f"For a query parameter write /*?*{wanted}, which {_blocks(line)} every page with it",
+                proposal=(subject.edit_value(line, f"/*?*{wanted}"),),
+            )
+
+
+@check("P011", "not-ascii", NOTE, "A path has characters beyond ASCII",
+    why="URLs have them percent-encoded. Crawlers that follow RFC 9309 encode the path of the rule, too; others compare it as it is. Google recommends percent-encoding since October 2026.",
+    example="User-agent: *\nDisallow: /café/\n",
+    fix="User-agent: *\nDisallow: /caf%C3%A9/\n",
+    source="RFC 9309 §2.2.2; https://developers.google.com/crawling/docs/changelog")  # fmt: skip
+def not_ascii(subject: CheckedFile) -> Iterator[Remark]:
+    for line, pattern in _unusual_patterns(subject):
+        if pattern.startswith(("/", "*")) and not pattern.isascii() and pattern.isprintable():
+            encoded = "".join(each if each.isascii() else quote(each) for each in pattern)
+            yield Remark(
+                subject.value(line),
+                "Characters beyond ASCII: some crawlers do not find the URLs",
+                f"Write {truncate(encoded)}",
+                edits=(subject.edit_value(line, encoded),),
+            )

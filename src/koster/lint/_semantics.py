@@ -15,6 +15,7 @@ from ..robots import Rules
 from ._checks import NOTE, WARNING, check
 from ._model import CheckedFile, Remark, quote, truncate_rule
 from ._names import crawlers_of
+from ._star_rules import lines_apart
 
 #: Allow rules that say explicitly that everything is allowed.
 _EVERYTHING = re.compile(r"[/*]+\$?")
@@ -107,7 +108,9 @@ def redundant(subject: CheckedFile) -> Iterator[Remark]:
         for dead, _ in subject.analysis.surely_dead
         if dead.cause is Cause.COVERED and dead.twin is None and not _is_opposed(dead)
     }
-    for _, (rule, instead) in sorted(covering.items()):
+    for number, (rule, instead) in sorted(covering.items()):
+        if number in lines_apart(subject):
+            continue
         removal, proposal = subject.rule_removal(subject.lines[rule.line - 1])
         yield Remark(
             subject.rule(rule),
@@ -198,6 +201,7 @@ def dialects(subject: CheckedFile) -> Iterator[Remark]:
                 yield Remark(
                     subject.rule(rule),
                     f"{_READERS.get(dialect, str(dialect))} reads this differently: {each.url} is {_verdict(each.after)} for {_who(name)}, {_verdict(each.before)} by {own}",
+                    "Check that both verdicts are fine for such URLs",
                     url=each.url,
                 )
             if rules.is_named != theirs.is_named:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from ..model import Directive, Line
 from ._checks import ERROR, NOTE, WARNING, check
+from ._hosts import is_deployed, why_unreachable
 from ._model import CheckedFile, Edit, Remark, truncate, truncate_rule
 from ._values import URL, invalid_values, is_url
+
+#: Some write ``https://`` twice: the host is then "https".
+_URL_HOST = re.compile(r"https?://(?P<host>(?:(?P<again>https?):)?[^/?#\s]*)", re.IGNORECASE)
 
 
 @check("M001", "relative-sitemap", ERROR, "A sitemap's URL is not absolute",
@@ -46,8 +51,9 @@ def bad_sitemap(subject: CheckedFile) -> Iterator[Remark]:
             )
         elif URL.match(line.value):
             words = line.value.split()
-            if len(words) > 1:
-                are_urls = all("://" in word for word in words)
+            are_urls = all("://" in word for word in words)
+            in_host = len(line.value.split("/")[2].split()) > 1
+            if len(words) > 1 and (are_urls or not in_host):
                 separator = "\nSitemap: " if are_urls else "%20"
                 yield Remark(
                     subject.value(line),
@@ -110,7 +116,51 @@ def sitemap_blocked(subject: CheckedFile) -> Iterator[Remark]:
                 yield Remark(
                     subject.value(line),
                     f"Line {rule.line} ({truncate_rule(rule)}) blocks this sitemap, if it is on this site",
-                    f"Add Allow: {path}",
+                    f"Add Allow: {path}, which allows it",
                     proposal=(subject.insertion(subject.lines[rule.line - 1], f"Allow: {path}"),),
                     url=line.value,
                 )
+
+
+@check("M006", "unreachable-sitemap", WARNING, "Nobody can fetch a sitemap from its host",
+    why="The host is a placeholder, for private use, or a preview of the site. Search engines ignore the sitemap, or index the preview.",
+    example="User-agent: *\nDisallow:\nSitemap: http://localhost:3000/sitemap.xml\n",
+    fix="User-agent: *\nDisallow:\nSitemap: https://e.com/sitemap.xml\n",
+    source="RFC 6761; https://www.sitemaps.org/protocol.html#submit_robots")  # fmt: skip
+def unreachable_sitemap(subject: CheckedFile) -> Iterator[Remark]:
+    for line in subject.lines_of(Directive.SITEMAP):
+        host = _host(line.value)
+        why = host and why_unreachable(host)
+        if host and why:
+            yield Remark(
+                subject.value(line),
+                f"Nobody can fetch this sitemap: {'it' if 'twice' in why else truncate(host)} {why}",
+                "Write the host of the site; many programs have a setting for it",
+            )
+
+
+@check("M007", "deployed-sitemap", NOTE, "A sitemap is at the address of a deploy service",
+    why="If the site has a domain of its own, search engines may ignore a sitemap on another host.",
+    example="User-agent: *\nDisallow:\nSitemap: https://shop.vercel.app/sitemap.xml\n",
+    fix="User-agent: *\nDisallow:\nSitemap: https://e.com/sitemap.xml\n",
+    source="https://www.sitemaps.org/protocol.html#sitemaps_cross_submits")  # fmt: skip
+def deployed_sitemap(subject: CheckedFile) -> Iterator[Remark]:
+    for line in subject.lines_of(Directive.SITEMAP):
+        host = _host(line.value)
+        if host and is_deployed(host) and not why_unreachable(host):
+            yield Remark(
+                subject.value(line),
+                f"{truncate(host)} is the address of a deploy service",
+                "If the site has its own domain, write that",
+            )
+
+
+def _host(url: str) -> str | None:
+    """Return the host of a sitemap's URL, as it is written; None if another check is about it."""
+    match = _URL_HOST.match(url) if is_url(url) else None
+    if match is None:
+        return None
+    if match["again"]:
+        return match["again"]
+    host = match["host"].rpartition("@")[2]
+    return host.strip("[]") if host.startswith("[") else host.partition(":")[0] or None

@@ -7,12 +7,15 @@ from . import (  # noqa: F401 - each adds its checks
     _blocking,
     _bytes,
     _groups,
+    _joined,
     _limits,
     _lines,
     _patterns,
+    _resources,
     _semantics,
     _sitemap_lines,
     _sitemaps,
+    _star_rules,
     _values,
 )
 from ._checks import found

@@ -255,6 +255,30 @@ def _wrong_usages(line: Line) -> Iterator[tuple[str, str]]:
             yield f'Invalid value "{truncate(each.value)}" of {each.key}', "Write y or n"
 
 
+@check("E011", "content-usage-outside", WARNING, "A Content-Usage is outside any group",
+    why="It has no effect: the draft has Content-Usage only in groups. Move it below a User-agent line.",
+    example="Content-Usage: train-ai=n\nUser-agent: *\nDisallow: /a\n",
+    fix="User-agent: *\nContent-Usage: train-ai=n\nDisallow: /a\n",
+    source="draft-ietf-aipref-attach-05")  # fmt: skip
+def usage_outside(subject: CheckedFile) -> Iterator[Remark]:
+    before, groups = subject.lines_by_group
+    star = next((g for g in groups if any(line.value == "*" for line in g.agents)), None)
+    for line in before:
+        if line.directive is Directive.CONTENT_USAGE:
+            where = f"below line {star.agents[-1].number}" if star else "below a User-agent: * line"
+            move = (
+                (subject.removal(line), subject.insertion(star.agents[-1], line.text.strip()))
+                if star
+                else ()
+            )
+            yield Remark(
+                subject.key(line),
+                "Content-Usage outside any group has no effect",
+                f"Move it {where}",
+                proposal=move,
+            )
+
+
 @check("E006", "contradicting-preferences", WARNING, "A group contradicts itself about a preference",
     why="koster applies the stricter value; crawlers may apply either.",
     example="User-agent: *\nContent-Signal: ai-train=no\nContent-Signal: ai-train=yes\nDisallow:\n",

@@ -420,7 +420,13 @@ def _fix(
     )
     after = fixed.body
     if after == each.body and not any(_is_convertible(each, finding) for finding in findings):
-        screen.print_lines(Text(f"{each.name}: nothing to fix automatically"))
+        asks = any(finding.proposal for finding in findings)
+        but = (
+            "; what koster suggests changes what crawlers may fetch, so decide yourself"
+            if asks
+            else ""
+        )
+        screen.print_lines(Text(f"{each.name}: nothing to fix automatically{but}"))
         return findings
     if write:
         reading.check_rewritable(each, dialects, after)
