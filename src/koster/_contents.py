@@ -65,7 +65,6 @@ _DIRECTIVE_LINE = re.compile(
 _CODE_COMMENT = re.compile(rb"(?:#|//|/?\*|<!--)")
 #: Lines to look at: programs show what they are at the start.
 _MAX_CODE_LINES = 100
-_MIN_CODE_LINES = 2
 #: The start of a line that is neither blank nor a comment.
 _TEXT = re.compile(rb"(?:\A|[\r\n])[ \t\v\f]*+[^#\s]")
 #: With fewer control characters a file may be text.
@@ -95,7 +94,7 @@ def program_language(body: bytes) -> str | None:
         if pattern.match(code[0]):
             count = sum(pattern.match(line) is not None for line in code)
             directives = sum(_DIRECTIVE_LINE.match(line) is not None for line in code)
-            return language if count >= _MIN_CODE_LINES and count >= directives else None
+            return language if not directives or count >= max(directives, 2) else None
     return None
 
 

@@ -71,7 +71,7 @@ def test_checks_report_their_cases() -> None:
 def _check_case(case: dict[str, Any]) -> None:
     code = case["code"]
     body = body_of(case)
-    findings = [each for each in lint(body) if each.code == code]
+    findings = [each for each in lint(body, checks=CHECKS) if each.code == code]
     assert [each.line for each in findings][:1] == case["at"][:1], lint(body)
     assert findings[0].column == case["at"][1]
     assert findings[0].end_column >= findings[0].column
@@ -86,7 +86,7 @@ def _check_case(case: dict[str, Any]) -> None:
 
 def test_checks_find_their_examples() -> None:
     def codes(body: bytes) -> set[str]:
-        return {each.code for each in lint(body)}
+        return {each.code for each in lint(body, checks=CHECKS)}
 
     for check in CHECKS:
         if check.fix:
@@ -166,6 +166,11 @@ def test_check_table_is_consistent() -> None:
         assert check.source
     order = list(dict.fromkeys(check.family for check in CHECKS))
     assert order == list(Family)
+
+
+def test_check_that_is_off_runs_where_its_code_is_selected() -> None:
+    for select, runs in (([], False), (["P"], False), (["p012"], True), (["P", "P012"], True)):
+        assert ("P012" in {check.code for check in chosen(select)}) is runs
 
 
 def test_codes_are_selected_by_prefix() -> None:

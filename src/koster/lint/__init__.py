@@ -19,6 +19,7 @@ from ._bytes import KINDS
 from ._checks import Check, Family
 from ._edits import Fixed, Kept, apply_edits, fixes
 from ._ignoring import ignored_codes
+from ._managed import MANAGED_CODE, managed_lines
 from ._model import (
     SEARCH_CRAWLERS,
     CheckedFile,
@@ -28,7 +29,7 @@ from ._model import (
     Severity,
 )
 from ._sitemaps import SitemapUrls, with_sitemaps
-from ._table import CHECK_OF, CHECKS
+from ._table import CHECK_OF, CHECKS, DEFAULT_CHECKS
 from .settings import chosen
 
 __all__ = [
@@ -68,6 +69,8 @@ _IMPORTANT = (
     "S001", "S002", "G002", "G013",
 )  # fmt: skip
 
+_CHANGE_ELSEWHERE = "Cloudflare writes this line: change it in its dashboard"
+
 #: The maximum number of findings with one code. Files of millions of lines have more.
 _MAX_FINDINGS = 100_000
 
@@ -78,7 +81,7 @@ _BY_PLACE = attrgetter("line", "column", "code")
 def lint(
     body: bytes,
     dialect: Dialect = RFC9309,
-    checks: Iterable[Check] = CHECKS,
+    checks: Iterable[Check] = DEFAULT_CHECKS,
     *,
     dialects: tuple[Dialect, ...] = (GOOGLE,),
     crawlers: tuple[str, ...] = SEARCH_CRAWLERS,
@@ -121,6 +124,7 @@ def lint(
         found += [_finding(check, severity, remark) for remark in _first_of(check.find(subject))]
     if template:
         found = list(_beside_tags(found, template))
+    found = list(_with_owners(found, managed_lines(subject)))
     ignored = ignored_codes(subject.lines, CHECK_OF) if b"koster" in body else {}
     if ignored:
         found = [each for each in found if each.code not in ignored.get(each.line, ())]
@@ -158,6 +162,15 @@ def by_importance(findings: Iterable[Finding]) -> list[Finding]:
     come last.
     """
     return sorted(findings, key=_importance)
+
+
+def _with_owners(findings: Iterable[Finding], managed: range) -> Iterator[Finding]:
+    """Yield findings; those on lines that a service writes say where to change these."""
+    for each in findings:
+        if each.line not in managed or each.code == MANAGED_CODE:
+            yield each
+        else:
+            yield each._replace(suggestion=_CHANGE_ELSEWHERE, edits=(), proposal=())
 
 
 def most_important(findings: Iterable[Finding]) -> Finding | None:

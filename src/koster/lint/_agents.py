@@ -14,9 +14,9 @@ from ._checks import ERROR, NOTE, WARNING, check
 from ._model import SECOND_DIRECTIVE, CheckedFile, Place, Remark, first_names, truncate
 from ._names import (
     crawlers_of,
+    is_brand,
     known_crawlers,
     similar_token,
-    token_with_letters,
     tokens_for_brand,
 )
 
@@ -102,11 +102,13 @@ def twice(subject: CheckedFile) -> Iterator[Remark]:
     source="RFC 9309 §2.2.1; google/robotstxt, robots.cc: ExtractUserAgent")  # fmt: skip
 def several_names(subject: CheckedFile) -> Iterator[Remark]:
     for line, names in _several(subject).items():
-        left = [name for name in names if name not in _readers(line.value, names, RFC9309)]
+        readers = _readers(line.value, names, RFC9309)
+        left = [name for name in names if name not in readers]
+        too = ", too" if readers else ""
         yield Remark(
             subject.value(line),
             f"Several names on one line: {_users(line.value, names)}",
-            f"Write a User-agent line for each: the rules below then apply to {_listed(left or names)}, too",
+            f"Write a User-agent line for each: the rules below then apply to {_listed(left)}{too}",
             proposal=(subject.edit_value(line, "\nUser-agent: ".join(names)),),
         )
 
@@ -303,7 +305,8 @@ def nearly_a_crawler(subject: CheckedFile) -> Iterator[Remark]:
         lower = line.value.lower()
         if lower in known or not _has_one_name(subject, line):
             continue
-        tokens = () if token_with_letters(lower) else tokens_for_brand(lower)
+        token = similar_token(lower)
+        tokens = () if token and not is_brand(lower) else tokens_for_brand(lower)
         missing = [token for token in tokens if token.lower() not in names]
         edits = (subject.edit_value(line, "\nUser-agent: ".join(missing)),) if missing else ()
         if tokens:
@@ -313,15 +316,13 @@ def nearly_a_crawler(subject: CheckedFile) -> Iterator[Remark]:
                 f"Write {joined(tokens[:3], 'or')}: the rules below then apply to it",
                 proposal=edits,
             )
-        elif _ONE_OR_MORE_WORDS.fullmatch(line.value):
-            token = similar_token(lower)
-            if token and lower.partition("-")[0] not in known:
-                yield Remark(
-                    subject.value(line),
-                    f"{line.value} is not a known crawler",
-                    f"Did you mean {token}? The rules below then apply to it",
-                    proposal=(subject.edit_value(line, token),),
-                )
+        elif token:
+            yield Remark(
+                subject.value(line),
+                f"{truncate(line.value)} is not a known crawler",
+                f"Did you mean {token}? The rules below then apply to it",
+                proposal=(subject.edit_value(line, token),),
+            )
 
 
 @check("G007", "no-name", WARNING, "A User-agent line has no name",

@@ -53,6 +53,7 @@ class Check:
         source: The reference.
         encoding: The encoding of the example.
         find: Yields a `Remark` for each case.
+        is_on: Whether it runs by default; if not, only where its whole code is selected.
     """
 
     code: str
@@ -65,6 +66,7 @@ class Check:
     source: str
     encoding: str
     find: Find
+    is_on: bool = True
 
     @property
     def family(self) -> Family:
@@ -92,11 +94,14 @@ def check(
     source: str,
     fix: str = "",
     encoding: str = "utf-8",
+    is_on: bool = True,
 ) -> Callable[[Find], Find]:
     """Make a function a check; the arguments are the attributes of `Check`."""
 
     def add(find: Find) -> Find:
-        _found.append(Check(code, name, severity, title, why, example, fix, source, encoding, find))
+        _found.append(
+            Check(code, name, severity, title, why, example, fix, source, encoding, find, is_on)
+        )
         return find
 
     return add

@@ -37,7 +37,7 @@ _WITHOUT_EFFECT = (
     (
         re.compile(
             r"(?:no|dis?allow|block|deny|allow|optout(?:of)?)?"
-            r"(?:gen(?:erative)?ai|ai|llms?|machinelearning|ml)?(?:data|content)?"
+            r"(?:image)?(?:gen(?:erative)?ai|ai|llms?|machinelearning|ml)?(?:data|content)?"
             r"(?:train(?:ing)?|access|crawl(?:ing|ers?)?|usage|use|polic(?:y|ies)|input|mining|"
             r"scrap(?:ing|ers?)|bots?|agents?|permissions?|preferences?|rights?|optout)?"
         ),

@@ -11,6 +11,7 @@ from ..dialects import EXTENDED2, Names
 from ..model import RULES, Directive, Line
 from ..robots import parse
 from ._checks import ERROR, NOTE, WARNING, check
+from ._managed import managed_lines
 from ._model import WHOLE_FILE, CheckedFile, Edit, GroupLines, Remark, first_names, truncate
 
 #: The versions that the engine accepts.
@@ -110,7 +111,10 @@ def _agent_for_name(subject: CheckedFile, name: str) -> str:
 def repeated(subject: CheckedFile) -> Iterator[Remark]:
     first: dict[str, int] = {}
     reported = set()
+    managed = managed_lines(subject)
     for number, group in enumerate(subject.groups):
+        if group.agents[0].number in managed:
+            continue
         for line in group.agents:
             name = line.value.lower()
             if name and first.setdefault(name, number) != number and (name, number) not in reported:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from .._wording import joined
 from ..model import RULES, Directive, Line, LineKind
 from ._bytes import look_alikes
 from ._checks import ERROR, NOTE, WARNING, check
@@ -161,7 +162,7 @@ def unknown(subject: CheckedFile) -> Iterator[Remark]:
         key = line.key.lower()
         is_known = key in UNREAD or without_effect(line) is not None
         is_typo = line.key in intended or _is_sitemap_url(line)
-        if key not in reported and not (is_known or is_typo):
+        if key not in reported and not (is_known or is_typo or line in look_alikes(subject)):
             reported.add(key)
             supported = DIRECTIVES.get(key)
             yield Remark(
@@ -214,7 +215,7 @@ def _names_ignoring(names: list[str]) -> str:
 
 
 def _all(names: list[str]) -> str:
-    return " and ".join(names) if len(names) <= 3 else f"{names[0]} and {len(names) - 1} others"
+    return joined(names) if len(names) <= 3 else f"{names[0]} and {len(names) - 1} others"
 
 
 def _ignored(subject: CheckedFile) -> list[tuple[Line, list[str], bool]]:

@@ -35,6 +35,8 @@ _REAL_NAMES = frozenset(
     )
 )  # fmt: skip
 _WORDS_FOR_CRAWLERS = ("bot", "bots", "crawler", "robot", "spider", "web")
+#: Names of one or more words.
+_PLAIN = re.compile(r"[A-Za-z0-9._-]+(?: [A-Za-z0-9._-]+)*[+!]?")
 _SEPARATORS = re.compile(r"[-_. ]+")
 _OTHERS = re.compile(r"[^a-z0-9]")
 
@@ -59,9 +61,9 @@ def crawlers_of(operator: str) -> tuple[Crawler, ...]:
     return tuple(each for each in known_crawlers().values() if each.operator == operator)
 
 
-def token_with_letters(name: str) -> str | None:
-    """Return the known crawler whose name has the same letters and digits, or None."""
-    return _tokens_by_letters().get(_letters_and_digits(name))
+def is_brand(name: str) -> bool:
+    """Return whether a name is that of a company or product, without a word for crawlers."""
+    return _letters_and_digits(name) in _brands()
 
 
 def tokens_for_brand(name: str) -> Sequence[str]:
@@ -104,11 +106,15 @@ def similar_token(name: str) -> str | None:
     It has the same letters but for one, two of them are transposed, or a part is missing or added.
     """
     letters = _letters_and_digits(name)
-    if letters in _REAL_NAMES:
+    if letters in _REAL_NAMES or not _PLAIN.fullmatch(name):
         return None
     same = _tokens_by_letters().get(letters)
     if same or len(letters) < _MIN_LETTERS:
         return same
+    begin, hyphen, _ = name.lower().partition("-")
+    if hyphen and begin in known_crawlers():
+        # SemrushBot-SI and SemrushBot-SA are two crawlers.
+        return _with_other_parts(name)
     shorter = _tokens_by_fewer_letters()
     for variant in (letters, *_fewer_letters(letters)):
         for token in shorter.get(variant, ()):

@@ -54,6 +54,10 @@ _TRAILING_STAR = re.compile(r"\*\$?\Z")
 _PLAIN = re.compile(r"[A-Za-z0-9._~/?&=*-]*\$?")
 _OPPOSITE = {Directive.ALLOW: Directive.DISALLOW, Directive.DISALLOW: Directive.ALLOW}
 
+#: A short word as the first part of a path, and its maximum size with the slash.
+_PREFIX = re.compile(r"/[A-Za-z]+")
+_MAX_PREFIX = 6
+
 #: Number of patterns to cache: large files repeat them.
 _MAX_CACHED = 10_000
 
@@ -427,3 +431,25 @@ def not_ascii(subject: CheckedFile) -> Iterator[Remark]:
                 f"Write {truncate(encoded)}",
                 edits=(subject.edit_value(line, encoded),),
             )
+
+
+@check("P012", "short-prefix", NOTE, "A short path without a slash at its end also matches longer words",
+    why="Off by default: --select P012 runs it. A rule matches everything that starts with its path: /cart also matches /cartography. To block only a page and what is below it, end the path with $, / and ?.",
+    example="User-agent: *\nDisallow: /cart\n",
+    fix="User-agent: *\nDisallow: /cart/\nDisallow: /cart$\nDisallow: /cart?\n", is_on=False,
+    source="RFC 9309 §2.2.2")  # fmt: skip
+def short_prefix(subject: CheckedFile) -> Iterator[Remark]:
+    """Find rules for a short word, once per file: many files have some, and most mean them."""
+    found = [
+        line
+        for line in subject.lines_of(Directive.DISALLOW)
+        if len(line.value) <= _MAX_PREFIX and _PREFIX.fullmatch(line.value)
+    ]
+    if found:
+        path = found[0].value
+        more = f", and so do {len(found) - 1:,} more rules" if len(found) > 1 else ""
+        yield Remark(
+            subject.value(found[0]),
+            f"{path} matches all paths that start so, not only {path} and {path}/{more}",
+            f"Write {path}$, {path}/ and {path}? to block only these",
+        )

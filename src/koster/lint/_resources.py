@@ -214,6 +214,12 @@ def _files(pattern: str) -> list[str]:
     return [f"{path.rstrip('/')}/{name}" for name in names]
 
 
+def _is_sure(pattern: str) -> bool:
+    """Return whether a pattern is surely about resources that pages need."""
+    is_framework = any(part in pattern for part in _FRAMEWORKS)
+    return is_framework or not (_UNSURE.search(pattern) or ".woff" in pattern)
+
+
 def _advice(
     subject: CheckedFile, rule: Rule, urls: list[str]
 ) -> tuple[str, tuple[Edit, ...], bool]:
@@ -232,4 +238,4 @@ def _advice(
             return suggestion, (subject.insertion(line, *added),), True
     removal, edits = subject.rule_removal(line)
     suggestion = f"{removal}, which allows {truncate(rule.pattern)}"
-    return suggestion, edits, not (_UNSURE.search(rule.pattern) or ".woff" in rule.pattern)
+    return suggestion, edits, _is_sure(rule.pattern)

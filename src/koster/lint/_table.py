@@ -10,6 +10,7 @@ from . import (  # noqa: F401 - each adds its checks
     _joined,
     _limits,
     _lines,
+    _managed,
     _patterns,
     _resources,
     _semantics,
@@ -21,4 +22,6 @@ from . import (  # noqa: F401 - each adds its checks
 from ._checks import found
 
 CHECKS = found()
+#: Those that run by default.
+DEFAULT_CHECKS = tuple(check for check in CHECKS if check.is_on)
 CHECK_OF = {check.code: check for check in CHECKS}

@@ -89,10 +89,13 @@ def chosen(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> tuple[Chec
     def starts_with_any(check: Check, prefixes: list[str]) -> bool:
         return any(check.code.startswith(prefix.upper()) for prefix in prefixes)
 
+    def is_selected(check: Check) -> bool:
+        if not check.is_on:
+            return check.code in map(str.upper, select)
+        return not select or starts_with_any(check, select)
+
     return tuple(
-        check
-        for check in CHECKS
-        if (not select or starts_with_any(check, select)) and not starts_with_any(check, ignore)
+        check for check in CHECKS if is_selected(check) and not starts_with_any(check, ignore)
     )
 
 

@@ -1,0 +1,68 @@
+"""The check of lines that a service puts above the owner's own: they are changed elsewhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ..model import Directive, LineKind
+from ._checks import NOTE, check
+from ._model import CheckedFile, Place, Remark, first_names
+
+_BEGIN = re.compile(rb"^# BEGIN Cloudflare Managed Content", re.IGNORECASE | re.MULTILINE)
+MANAGED_CODE = "L013"
+_END = "END Cloudflare Managed Content"
+
+
+@check(MANAGED_CODE, "managed-by-cloudflare", NOTE, "Lines are written by Cloudflare",
+    why="Cloudflare puts them above the file of the site, and the site cannot change them. Groups with the same name are merged: of the rules that match a URL the longest applies, Allow on a tie. Crawlers that a group of Cloudflare names ignore the * rules of the site.",
+    example="# BEGIN Cloudflare Managed content\nUser-agent: GPTBot\nDisallow: /\n# END Cloudflare Managed Content\nUser-agent: *\nDisallow: /admin/\n",
+    fix="User-agent: *\nDisallow: /admin/\n",
+    source="https://developers.cloudflare.com/bots/additional-configurations/managed-robots-txt/")  # fmt: skip
+def managed_by_cloudflare(subject: CheckedFile) -> Iterator[Remark]:
+    managed = managed_lines(subject)
+    if not managed:
+        return
+    blocked: dict[str, str] = {}
+    own: set[str] = set()
+    for group in subject.groups:
+        names = {line.value.lower(): line.value for line in group.agents if line.value}
+        if group.agents[0].number not in managed:
+            own |= names.keys()
+        elif any(
+            line.value == "/" and line.directive is Directive.DISALLOW for line in group.rules
+        ):
+            blocked |= names
+    shared = [name for lower, name in blocked.items() if lower in own]
+    what = (
+        f": they block {first_names(list(blocked.values()))} from the whole site" if blocked else ""
+    )
+    merged = (
+        f"; your rules for {first_names(shared)} are merged with them, and of these the longest path applies"
+        if shared
+        else ""
+    )
+    yield Remark(
+        Place(managed[-1], 0, len(subject.lines[managed[-1] - 1].text)),
+        f"Lines {managed[0]} to {managed[-1]} are written by Cloudflare{what}",
+        f"Change them in Cloudflare's dashboard{merged}",
+    )
+
+
+def managed_lines(subject: CheckedFile) -> range:
+    """Return the numbers of the lines that Cloudflare writes, with the comments above them."""
+    return subject.once("managed lines", lambda: _managed_lines(subject))
+
+
+def _managed_lines(subject: CheckedFile) -> range:
+    begin = _BEGIN.search(subject.body)
+    if begin is None:
+        return range(0)
+    first = subject.body.count(b"\n", 0, begin.start()) + 1
+    end = next(
+        (line.number for line in subject.lines[first:] if _END.lower() in line.text.lower()), first
+    )
+    above = subject.lines[: first - 1]
+    if all(line.kind in (LineKind.COMMENT, LineKind.BLANK) for line in above):
+        first = 1
+    return range(first, end + 1)
