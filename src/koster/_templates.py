@@ -13,8 +13,13 @@ from .model import text_of
 
 _PHP, _ERB, _JINJA, _GO = "PHP", "ERB", "Jinja, Twig or Liquid", "Go or Hugo"
 _ANY = "Jinja, Twig, Liquid, Go or Hugo"
+_STATIC = "front matter of Jekyll, Hugo or Eleventy"
 #: How tags open and close.
 _TAGS = {b"<?": b"?>", b"<%": b"%>", b"{%": b"%}", b"{#": b"#}", b"{{": b"}}"}
+#: What generators of static sites read first, and do not write.
+_FRONT_MATTER = re.compile(
+    rb"(?:\xef\xbb\xbf)?(---|\+\+\+)[ \t]*\r?\n(?:[^\r\n]*\r?\n){0,50}?\1[ \t]*(?=[\r\n]|\Z)"
+)
 _OPENING = re.compile(rb"<\?(?=php|=)|<%|\{%|\{#|\{\{")
 _GO_LOGIC = re.compile(
     rb"\{\{-?\s*(?:if|else|end|range|with|block|define|template|partial|return)\b"
@@ -81,6 +86,10 @@ def _tags(body: bytes) -> Iterator[tuple[int, int]]:
     """Yield where tags start and end. A tag needs an end, except in PHP."""
     at = 0
     unclosed: set[bytes] = set()
+    front = _FRONT_MATTER.match(body)
+    if front:
+        at = front.end()
+        yield 0, at
     while found := _OPENING.search(body, at):
         opening = found[0]
         end = -1 if opening in unclosed else body.find(_TAGS[opening], found.end())
@@ -99,6 +108,8 @@ def _is_surely_template(body: bytes, tags: list[tuple[int, int]]) -> bool:
     is_rule = is_wild = False
     for start, end in tags:
         text = body[start:end]
+        if not start and _FRONT_MATTER.match(text):
+            return True
         if not text.startswith(b"{{") or _is_logic(text) or _COMMENT.match(text):
             return True
         last_end = max(body.rfind(b"\n", at, start), body.rfind(b"\r", at, start))
@@ -115,7 +126,7 @@ def _is_surely_template(body: bytes, tags: list[tuple[int, int]]) -> bool:
 
 
 def _is_logic(text: bytes) -> bool:
-    if _COMMENT.match(text):
+    if _COMMENT.match(text) or text.startswith((b"---", b"+++")):
         return False
     return _GO_LOGIC.match(text) is not None if text.startswith(b"{{") else not _VALUE.match(text)
 
@@ -125,6 +136,8 @@ def _language(texts: list[bytes]) -> str:
         return _PHP
     if any(text.startswith(b"<%") for text in texts):
         return _ERB
+    if len(texts) == 1 and _FRONT_MATTER.match(texts[0]):
+        return _STATIC
     if any(text.startswith((b"{%", b"{#")) for text in texts):
         return _JINJA
     is_go = any(_GO_LOGIC.match(text) or _GO_VALUE.match(text) for text in texts)

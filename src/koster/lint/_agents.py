@@ -209,7 +209,10 @@ def _find_no_names(subject: CheckedFile) -> Iterator[tuple[Line, str]]:
             name = name.partition("/")[0]
             if not _readers(value, [name], RFC9309):
                 yield line, name if name.lower() in known else similar_token(name) or name
-        elif "*" in value.rstrip("*") or _DESCRIPTION.fullmatch(name):
+        elif "*" in value.rstrip("*"):
+            bare = value.strip("*")
+            yield line, bare if bare.lower() in known else ""
+        elif _DESCRIPTION.fullmatch(name):
             yield line, ""
 
 
