@@ -48,7 +48,7 @@ NAV: list[Entry] = [
             {
                 "Site owners": _in(
                     "guides/owners",
-                    "first-file no-ai-training staging check-and-fix test-access compare ci pre-commit who-ignores tester",
+                    "first-file no-ai-training staging check-and-fix generated-files indexed-though-blocked test-access compare ci pre-commit who-ignores tester",
                 )
             },
             {
