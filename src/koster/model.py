@@ -174,7 +174,8 @@ class Rule(Value):
 
     def __str__(self) -> str:
         # Without the conversion, Python looks for a format of the enumeration: twice as long.
-        return f"{self.directive!s}: {self.pattern}".rstrip()
+        # A pattern may end in a space beyond those of ASCII.
+        return f"{self.directive!s}: {self.pattern}".rstrip(SPACE)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

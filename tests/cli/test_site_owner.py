@@ -550,7 +550,7 @@ def test_compose_prints_the_file_and_its_audit(good: Path) -> None:
     assert result.exit_code == 0
     assert "User-agent: GPTBot" in result.stdout
     assert "Disallow: /admin\nDisallow: /x/" in result.stdout
-    assert "AI training     blocked (" in result.stderr
+    assert "AI training                 blocked (" in result.stderr
     assert "Changes:" in result.stderr
     assert "now blocked  /x/" in result.stderr
     assert run("compose", "--training", "disallow", "--quiet").stderr == ""

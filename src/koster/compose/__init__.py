@@ -10,7 +10,8 @@ Disallow:
 
 from __future__ import annotations
 
-from ._composing import ALLOW, DISALLOW, Composed, Intentions, compose
+from ._composing import Composed, compose
+from ._intentions import ALLOW, DISALLOW, Intentions
 from ._presets import PRESETS, Preset, combined, intentions_of
 
 __all__ = [

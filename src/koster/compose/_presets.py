@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from ..crawlers import Purpose, known
-from ._composing import ALLOW, DISALLOW, Intentions
+from ._intentions import ALLOW, DISALLOW, Intentions
 
 _SEARCH = "Search engines: people find your site there. Applebot, too; whether its pages train models is up to Applebot-Extended"
 _AI_SEARCH = "AI search (OAI-SearchBot, Claude-SearchBot, PerplexityBot): assistants cite and link your pages"
