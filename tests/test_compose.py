@@ -408,6 +408,22 @@ def test_allow_all_and_staging_are_opposites() -> None:
         ("magento", "/static/frontend/site.css", "/checkout/cart/"),
         ("magento", "/catalog/product/view/id/1", "/a?SID=1"),
         ("django", "/static/admin/css/base.css", "/admin/login/"),
+        ("nextjs", "/_next/static/chunks/main.js", "/api/cart"),
+        ("nextjs", "/api/og?title=a", "/api/"),
+        ("mediawiki", "/w/load.php?modules=site", "/w/index.php?title=A&action=edit"),
+        ("mediawiki", "/wiki/Special:Search", "/w/index.php?title=A&oldid=1"),
+        ("mediawiki", "/w/images/a.png", "/w/index.php?search=a"),
+        ("discourse", "/assets/application.js", "/search?q=a"),
+        ("discourse", "/t/a/1", "/t/a/1?page=2&api_key=b"),
+        ("drupal", "/core/misc/drupal.js", "/user/login?destination=/"),
+        ("drupal", "/node/1", "/index.php/node/add/page"),
+        ("drupal", "/sites/default/files/css/a.css", "/en/media/oembed?url=a"),
+        ("joomla", "/media/templates/site/a.css", "/administrator/index.php"),
+        ("joomla", "/modules/mod_a/a.css", "/api/index.php/v1/users"),
+        ("ghost", "/assets/built/screen.css", "/ghost/api/content/posts/"),
+        ("ghost", "/rss/", "/r/1234"),
+        ("prestashop", "/modules/a/a.css", "/index.php?controller=order-detail"),
+        ("prestashop", "/2-home", "/2-home?page=2&order=price.asc"),
     ],
 )
 def test_presets_of_platforms(name: str, allowed: str, blocked: str) -> None:
@@ -424,6 +440,7 @@ def test_presets_are_clean_and_combine() -> None:
         body = compose.compose(compose.intentions_of([name])).body
         found = [each for each in lint(body) if each.severity is not Severity.NOTE]
         assert [each.code for each in found] == (["S006"] if name == "staging" else [])
+        assert "S009" not in {each.code for each in lint(body)}, "a rule is redundant"
     robots = preset("wordpress", "no-ai-training")
     assert not robots.allowed("/", "GPTBot")
     assert robots.allowed("/", "Googlebot")

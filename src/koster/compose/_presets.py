@@ -158,6 +158,160 @@ PRESETS = (
         "https://docs.djangoproject.com/en/stable/ref/contrib/admin/",
         _paths(["/admin/", "/accounts/"]),
     ),
+    Preset(
+        "nextjs",
+        "Block the API routes of Next.js",
+        (
+            *_EVERYBODY,
+            "/_next/: pages need their style sheets, scripts and pictures",
+            "/api/og: link previews get their pictures there",
+            "Next.js suggests it for some API routes only. Do not use it if pages load their text from /api/",
+        ),
+        "https://nextjs.org/learn/seo/crawling-and-indexing/robots-txt",
+        _paths(["/api/"], ["/api/og"]),
+    ),
+    Preset(
+        "mediawiki",
+        "Block edit pages, histories, diffs and searches of a MediaWiki with articles in /wiki/ and the rest in /w/",
+        (
+            *_EVERYBODY,
+            "/w/load.php and pictures: articles need their style sheets, scripts and pictures",
+        ),
+        "https://www.mediawiki.org/wiki/Manual:Robots.txt",
+        _paths(["/w/index.php?"]),
+    ),
+    Preset(
+        "discourse",
+        "Block the admin pages, logins, search results and API keys of Discourse",
+        (
+            *_EVERYBODY,
+            "/assets/: pages need their style sheets and scripts",
+            "What Discourse blocks for all but Googlebot, such as /badges and RSS feeds",
+        ),
+        "https://github.com/discourse/discourse/blob/main/app/controllers/robots_txt_controller.rb",
+        _paths(
+            [
+                "/admin/",
+                "/auth/",
+                "/email/",
+                "/search",
+                "/session",
+                "/user-api-key",
+                "/*?*api_key",
+            ]
+        ),
+    ),
+    Preset(
+        "drupal",
+        "Block the admin, login, comment and search pages of Drupal",
+        (
+            *_EVERYBODY,
+            "/core/ and /profiles/: Drupal blocks them except style sheets, scripts and pictures, which pages need",
+        ),
+        "https://github.com/drupal/drupal/blob/HEAD/core/assets/scaffold/files/robots.txt",
+        _paths(
+            [
+                *(
+                    f"{start}{path}"
+                    for start in ("", "/index.php")
+                    for path in (
+                        "/admin/",
+                        "/comment/reply/",
+                        "/filter/tips",
+                        "/node/add/",
+                        "/search/",
+                        "/user/register",
+                        "/user/password",
+                        "/user/login",
+                        "/user/logout",
+                    )
+                ),
+                "/media/oembed",
+                "/*/media/oembed",
+            ]
+        ),
+    ),
+    Preset(
+        "joomla",
+        "Block the administration and the system folders of Joomla",
+        (
+            *_EVERYBODY,
+            "/components/, /modules/ and /plugins/: Joomla blocks them, but extensions keep style sheets and scripts there",
+        ),
+        "https://github.com/joomla/joomla-cms/blob/HEAD/robots.txt.dist",
+        _paths(
+            [
+                "/administrator/",
+                "/api/",
+                "/bin/",
+                "/cache/",
+                "/cli/",
+                "/includes/",
+                "/installation/",
+                "/language/",
+                "/layouts/",
+                "/libraries/",
+                "/logs/",
+                "/tmp/",  # noqa: S108
+            ]
+        ),
+    ),
+    Preset(
+        "ghost",
+        "Block the admin pages, newsletter links, counters and webmentions of Ghost",
+        _EVERYBODY,
+        "https://github.com/TryGhost/Ghost/blob/main/ghost/core/core/frontend/public/robots.txt",
+        _paths(
+            [
+                "/ghost/",
+                "/email/",
+                "/members/api/comments/counts/",
+                "/r/",
+                "/webmentions/receive/",
+                "/.ghost/analytics/api/",
+            ]
+        ),
+    ),
+    Preset(
+        "prestashop",
+        "Block carts, orders, accounts, search results and sorted lists of PrestaShop",
+        (
+            *_EVERYBODY,
+            "/modules/ and /js/: PrestaShop blocks them except style sheets, scripts and pictures, which pages need",
+            "Carts and accounts at friendly URLs, such as /cart: their names depend on the language of the shop. Add them with --close",
+        ),
+        "https://github.com/PrestaShop/PrestaShop/blob/develop/classes/Tools.php",
+        _paths(
+            [
+                *(
+                    f"/*{sign}{name}="
+                    for sign in "?&"
+                    for name in ("order", "tag", "id_currency", "search_query", "back", "n")
+                ),
+                *(
+                    f"/*controller={name}"
+                    for name in (
+                        "address",
+                        "authentication",
+                        "cart",
+                        "discount",
+                        "get-file",
+                        "guest-tracking",
+                        "history",
+                        "identity",
+                        "my-account",
+                        "order",
+                        "password",
+                        "pdf-invoice",
+                        "pdf-order-return",
+                        "pdf-order-slip",
+                        "registration",
+                        "search",
+                    )
+                ),
+            ]
+        ),
+    ),
 )
 
 _BY_NAME = {preset.name: preset for preset in PRESETS}
