@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import cache
 
 import pytest
 from hypothesis import given
@@ -361,6 +362,7 @@ def test_composed_file_fulfills_the_intentions(
         assert robots.rules_for("NoBot").crawl_delay == delay
 
 
+@cache
 def preset(*names: str) -> koster.RobotsTxt:
     return koster.parse(compose.compose(compose.intentions_of(names)).body)
 

@@ -16,9 +16,9 @@ from ..crawlers import Obeys, Purpose, agent_for, known
 from ..decisions import Decision
 from ..diff import Comparison, compare
 from ..robots import RobotsTxt, Rules, parse
-from ._closed import Contradictions, left_open
+from ._closed import left_open
 from ._intentions import ALLOW, DISALLOW, Intentions
-from ._keeping import Block, blocks_of, kept_lines
+from ._keeping import Keeper, blocks_of
 from ._settings import Settings
 
 #: A page that no rule is about.
@@ -78,22 +78,20 @@ def compose(intentions: Intentions, keep: bytes = b"") -> Composed:
         moving.add("*")
     blocks, end = blocks_of(old)
     writer = _Writer(intentions, old)
-    out = [line for block in blocks for line in writer.kept(block, moving)]
+    out = [line for block in blocks for line in writer.keeper.lines_of(block, moving)]
     for group in groups:
         out += writer.groups_for(group)
     if intentions.others is not None or not any("*" in block.names for block in blocks):
         out += writer.star_group()
-    below = ["", *writer.kept(end, moving)]
     have = set(old.sitemaps)
-    below += [f"Sitemap: {each}" for each in dict.fromkeys(intentions.sitemaps) if each not in have]
+    sitemaps = [each for each in dict.fromkeys(intentions.sitemaps) if each not in have]
+    below = ["", *writer.keeper.lines_of(end, moving), *(f"Sitemap: {each}" for each in sitemaps)]
     # In this file, crawlers that ignore * have the rules that they are to have.
     same = parse(_join_lines([*out, *below]))
-    out += writer.group_for_star_ignoring(moving, same)
-    body = _join_lines([*out, *below])
+    body = _join_lines([*out, *writer.group_for_star_ignoring(moving, same), *below])
     if b"\r\n" in keep and keep.count(b"\n") == keep.count(b"\r\n"):
         body = body.replace(b"\n", b"\r\n")
-    tokens = [each.token for each in known()]
-    changes = compare(old, parse(body), tokens, Budget(_MAX_STEPS))
+    changes = compare(old, parse(body), [each.token for each in known()], Budget(_MAX_STEPS))
     return Composed(body, changes, *left_open(same, intentions.closed, intentions.opened))
 
 
@@ -210,24 +208,26 @@ class _Writer:
         self._intentions = intentions
         self._old = old
         self._settings = Settings(intentions, old)
-        self._contradictions = Contradictions(intentions.closed, intentions.opened)
+        self.keeper = Keeper(intentions, self._settings)
         self._star_rules = old.rules_for("*")
-
-    def kept(self, block: Block, moving: set[str]) -> list[str]:
-        """Return the lines of a block, without agents that get a new group."""
-        return kept_lines(block, moving, self._intentions, self._settings, self._contradictions)
+        #: By the lines where the groups in the old file begin: most crawlers have the same ones.
+        self._rules: dict[tuple[int, ...], list[str]] = {}
 
     def groups_for(self, group: _CrawlerGroup) -> Iterator[str]:
         """Yield the lines of groups for crawlers with the same intention."""
         access = "blocked" if group.wanted == DISALLOW else "allowed"
-        names: dict[tuple[str, ...], list[str]] = {}
+        # Most crawlers have the same rules, of which there may be many.
+        by_old: dict[object, list[str]] = {}
+        by_new: dict[tuple[str, ...], list[str]] = {}
         for name in group.moving:
-            lines = ["Disallow: /"]
-            if group.wanted == ALLOW:
-                lines = self._lines_for(rules_for_data(self._old, agent_for(name)))
-            names.setdefault(tuple(lines), []).append(name)
-        for each, alike in names.items():
-            yield from _group(f"{group.title}: {access}.", alike, each)
+            rules = rules_for_data(self._old, agent_for(name))
+            old = None if group.wanted == DISALLOW else (rules.group_lines, rules.named_as)
+            if old not in by_old:
+                lines = ["Disallow: /"] if old is None else self._lines_for(rules)
+                by_old[old] = by_new.setdefault(tuple(lines), [])
+            by_old[old].append(name)
+        for lines_of_group, names in by_new.items():
+            yield from _group(f"{group.title}: {access}.", names, lines_of_group)
 
     def star_group(self) -> list[str]:
         """Return the lines of the group for ``*``, if it is needed."""
@@ -242,11 +242,18 @@ class _Writer:
 
     def _lines_for(self, rules: Rules) -> list[str]:
         """Return the lines below the names in a new group, for crawlers that had some rules."""
-        # Also those for *, which apply to a crawler that was blocked by name.
-        kept = [line for each in (rules, self._star_rules) for line in self._kept_rules(each)]
-        lines = list(dict.fromkeys([*kept, *self._intentions.path_rules]))
-        # Without a rule, the group would merge with the next one.
-        return [*(lines or _NO_RULES), *self._settings.lines_for(rules)]
+        return [*self._rules_for(rules), *self._settings.lines_for(rules)]
+
+    def _rules_for(self, rules: Rules) -> list[str]:
+        """Return the rules of a new group."""
+        key = rules.group_lines
+        if key not in self._rules:
+            # Also those for *, which apply to a crawler that was blocked by name.
+            kept = [line for each in (rules, self._star_rules) for line in self._kept_rules(each)]
+            lines = list(dict.fromkeys([*kept, *self._intentions.path_rules]))
+            # Without a rule, the group would merge with the next one.
+            self._rules[key] = lines or _NO_RULES
+        return self._rules[key]
 
     def _kept_rules(self, rules: Rules) -> list[str]:
         """Return rules of the old file, except those that block the site."""
@@ -257,7 +264,7 @@ class _Writer:
             for rule in group.rules
             if rule.pattern
             and not (blocks_site and not rule.allow and _EVERYTHING.fullmatch(rule.pattern))
-            and not self._contradictions.has(rule.directive, rule.pattern)
+            and not self.keeper.contradictions.has(rule.directive, rule.pattern)
         ]
 
     def group_for_star_ignoring(self, taken: set[str], same: RobotsTxt) -> list[str]:

@@ -94,68 +94,65 @@ def _line_text(line: Line) -> str:
     return (line.text.removeprefix("\ufeff") if line.number == 1 else line.text).rstrip(SPACE)
 
 
-def kept_lines(
-    block: Block,
-    moving: set[str],
-    intentions: Intentions,
-    settings: Settings,
-    contradictions: Contradictions,
-) -> list[str]:
-    """Return the lines of a block, without agents that get a new group."""
-    if not block.agents:
-        return [settings.update_signals(line, _line_text(line)) for line in block.lines]
-    remaining = [line for line in block.lines if not _names_moving_agent(line, moving)]
-    names = {_token(line.value) for line in remaining if line.directive is Directive.USER_AGENT}
-    if not names:
-        # The group goes, but directives for the whole file stay.
-        whole = [_line_text(line) for line in remaining if _is_file_directive(line)]
-        whole += _pop_trailing_comments(block)
-        return [*_separate_comments(block.comments), *(["", *whole] if whole else [])]
-    # Drop directives of the group that stood between removed User-agent lines.
-    begin = [line.directive for line in remaining].index(Directive.USER_AGENT)
-    remaining = [
-        line
-        for number, line in enumerate(remaining)
-        if number >= begin or not _is_group_directive(line)
-    ]
-    is_star_group = "*" in names
-    # Crawlers merge all groups for *: add new lines only to the first one.
-    is_first = block.is_first_star_group if is_star_group else True
-    if block.is_blocked:
-        more = settings.missing_signals() if is_star_group and is_first else []
-    else:
-        is_first = is_first or names != {"*"}
-        remaining = [
-            line for line in remaining if not contradictions.has(line.directive, line.value)
-        ]
-        more = _rules_to_add(remaining, intentions) if is_first else []
-        if not more and not any(line.directive in RULES for line in remaining):
+class Keeper:
+    """Keeps the blocks of an existing file, with what the author wants."""
+
+    def __init__(self, intentions: Intentions, settings: Settings) -> None:
+        self._intentions = intentions
+        self._settings = settings
+        self.contradictions = Contradictions(intentions.closed, intentions.opened)
+
+    def lines_of(self, block: Block, moving: set[str]) -> list[str]:
+        """Return the lines of a block, without agents that get a new group."""
+        if not block.agents:
+            return [self._settings.update_signals(line, _line_text(line)) for line in block.lines]
+        remaining = [line for line in block.lines if not _names_moving_agent(line, moving)]
+        names = {_token(line.value) for line in remaining if line.directive is Directive.USER_AGENT}
+        if not names:
+            # The group goes, but directives for the whole file stay.
+            whole = [_line_text(line) for line in remaining if _is_file_directive(line)]
+            whole += _pop_trailing_comments(block)
+            return [*_separate_comments(block.comments), *(["", *whole] if whole else [])]
+        # Drop directives of the group that stood between removed User-agent lines.
+        begin = [line.directive for line in remaining].index(Directive.USER_AGENT)
+        above = [line for line in remaining[:begin] if not _is_group_directive(line)]
+        remaining = [*above, *remaining[begin:]]
+        keep = self._blocked_group if block.is_blocked else self._group
+        return [*block.comments, *keep(block, remaining, names)]
+
+    def _blocked_group(self, block: Block, lines: list[Line], names: set[str]) -> list[str]:
+        """Return the lines of a group whose only rule blocks the site."""
+        if "*" not in names:
+            return [_line_text(line) for line in lines]
+        at = _end_of_group(lines)
+        more = self._settings.missing_signals() if block.is_first_star_group else []
+        kept = [self._settings.update_signals(line, _line_text(line)) for line in lines[:at]]
+        return [*kept, *more, *map(_line_text, lines[at:])]
+
+    def _group(self, block: Block, lines: list[Line], names: set[str]) -> list[str]:
+        """Return the lines of another group, with the rules and settings that it lacks."""
+        settings, has = self._settings, self.contradictions.has
+        lines = [line for line in lines if not has(line.directive, line.value)]
+        is_star_group = "*" in names
+        # Crawlers merge all groups for *: add new lines only to the first one.
+        is_first = names != {"*"} or block.is_first_star_group
+        more = self._missing_rules(lines) if is_first else []
+        if not more and not any(line.directive in RULES for line in lines):
             # Without a rule, the group would merge with the next one.
             more = ["Disallow:"]
         if is_first:
             more += settings.missing_lines(block.lines, is_star_group=is_star_group)
-    at = _end_of_group(remaining)
-    return [
-        *block.comments,
-        *(_updated(line, block, settings, is_star_group) for line in remaining[:at]),
-        *more,
-        *map(_line_text, remaining[at:]),
-    ]
+        at = _end_of_group(lines)
+        kept = [settings.update_delay(line, _line_text(line)) for line in lines[:at]]
+        if is_star_group:
+            kept = [settings.update_signals(*each) for each in zip(lines, kept, strict=False)]
+        return [*kept, *more, *map(_line_text, lines[at:])]
 
-
-def _rules_to_add(lines: Sequence[Line], intentions: Intentions) -> list[str]:
-    """Return the rules for closed and opened paths that a group lacks."""
-    wanted = {*intentions.closed, *intentions.opened}
-    written = {f"{line.directive}: {line.value}" for line in lines if line.value in wanted}
-    return [rule for rule in intentions.path_rules if rule not in written]
-
-
-def _updated(line: Line, block: Block, settings: Settings, is_star_group: bool) -> str:
-    """Return a line of a kept group, with its setting updated."""
-    text = _line_text(line)
-    if not block.is_blocked:
-        text = settings.update_delay(line, text)
-    return settings.update_signals(line, text) if is_star_group else text
+    def _missing_rules(self, lines: Sequence[Line]) -> list[str]:
+        """Return the rules for closed and opened paths that a group lacks."""
+        wanted = {*self._intentions.closed, *self._intentions.opened}
+        written = {f"{line.directive}: {line.value}" for line in lines if line.value in wanted}
+        return [rule for rule in self._intentions.path_rules if rule not in written]
 
 
 def _separate_comments(comments: list[str]) -> list[str]:
