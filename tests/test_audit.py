@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from html.parser import HTMLParser
 
 import pytest
 
+import koster
 from koster import crawlers
-from koster._reports.audit import Audited, as_page
+from koster._reports.audit import (
+    Audited,
+    as_page,
+    print_html,
+    print_json,
+    print_markdown,
+    print_text,
+)
 from koster.analysis import Extent
 from koster.audit import audit
 from koster.crawlers import Obeys, Purpose
@@ -228,3 +237,80 @@ def test_page_loads_nothing_and_escapes_the_file() -> None:
     # A row for each crawler, a heading for each table, and the overview.
     purposes, rows = len(audit(robots).purposes), len(audit(robots).overview)
     assert page.tags.count("tr") >= len(crawlers.known()) + purposes + rows
+
+
+@pytest.mark.parametrize(
+    ("text", "warning"),
+    [
+        ("User-agent: *\nDisallow: /\n", "The whole site is blocked for Googlebot and bingbot"),
+        ("User-agent: Googlebot\nDisallow: /\n", "The whole site is blocked for Googlebot"),
+        ("User-agent: bingbot\nDisallow: /*\n", "The whole site is blocked for bingbot"),
+        ("User-agent: *\nDisallow: /\nAllow: /blog\n", "Home page blocked for Googlebot and bingbot"),
+        ("User-agent: *\nDisallow: /$\n", "Home page blocked for Googlebot and bingbot"),
+        ("User-agent: *\nDisallow: *\nAllow: /*.html\n", "Home page blocked for Googlebot and bingbot"),
+        ("User-agent: bingbot\nDisallow: /\nAllow: /a\n", "Home page blocked for bingbot"),
+        ("User-agent: *\nDisallow: /\nAllow: /$\n", ""),
+        ("User-agent: *\nDisallow: /index.html\n", ""),
+        ("User-agent: *\nAllow: /\n", ""),
+        ("User-agent: GPTBot\nDisallow: /\n", ""),
+        ("", ""),
+    ],
+)  # fmt: skip
+def test_warning_of_search_engines_that_are_blocked(text: str, warning: str) -> None:
+    found = audit(koster.parse(text))
+    assert found.warning.removesuffix(", while other pages are open") == warning
+    assert ("<strong>" in as_page(Audited(found, "e.com"))) == bool(warning)
+
+
+def test_crawlers_that_ignore_star_come_after_what_matters() -> None:
+    rows = overview("User-agent: *\nDisallow: /\n")
+    assert re.match(
+        r"blocked \(\d+ of \d+ may ignore it\); Yandex.* ignore \*$", rows["Search engines"]
+    )
+    named = overview("User-agent: *\nDisallow: /\nUser-agent: YandexComBot\nAllow: /\n")
+    assert named["Search engines"].startswith("blocked except for YandexComBot (")
+
+
+@pytest.mark.parametrize(
+    ("text", "is_shown"),
+    [
+        ("User-agent: Google-Extended\nDisallow: /\n", True),
+        ("User-agent: Google-Extended\nAllow: /\n", True),
+        ("User-agent: *\nDisallow: /\nUser-agent: Googlebot\nAllow: /\n", True),
+        ("User-agent: *\nDisallow: /\n", False),
+        ("User-agent: GPTBot\nDisallow: /\n", False),
+    ],
+)
+def test_google_extended_does_not_control_ai_overviews(
+    text: str, is_shown: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    audited = Audited(audit(koster.parse(text)), "e.com")
+    for show in (print_text, print_markdown, print_html):
+        show(audited)
+        shown = capsys.readouterr().out
+        assert shown.count("Google-Extended does not control AI Overviews and AI Mode") == is_shown
+        assert (
+            "https://developers.google.com/search/docs/appearance/ai-features" in shown
+        ) == is_shown
+    print_json(audited)
+    assert "AI Overviews" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "is_shown"),
+    [
+        ("User-agent: *\nDisallow: /cart\n", True),
+        ("User-agent: Googlebot\nDisallow: /\n", True),
+        ("User-agent: GPTBot\nDisallow: /\n", False),
+        ("User-agent: *\nAllow: /\n", False),
+    ],
+)
+def test_disallow_does_not_remove_pages_from_an_index(
+    text: str, is_shown: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    audited = Audited(audit(koster.parse(text)), "e.com")
+    for show in (print_text, print_markdown, print_html):
+        show(audited)
+        assert capsys.readouterr().out.count("does not remove it from an index") == is_shown
+    print_json(audited)
+    assert "index:" not in capsys.readouterr().out

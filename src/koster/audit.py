@@ -51,6 +51,8 @@ _ROWS = (
 _MAY_SHARE_A_ROW = (Purpose.ARCHIVE, Purpose.ADS, Purpose.TOOL)
 #: Crawlers that may ignore the file.
 _DOUBTFUL = (Obeys.MAY_IGNORE, Obeys.UNDOCUMENTED, Obeys.DISPUTED)
+#: The search engines that most sites want.
+_WANTED = ("Googlebot", "bingbot")
 #: The mark of names of blocked crawlers that may ignore the file.
 MARK = " (?)"
 #: Maximum numbers of names and paths in a row of the overview.
@@ -77,6 +79,7 @@ class Verdict:
     If some of the site is blocked, ``is_mostly_open`` tells what applies to most pages, and
     ``exceptions`` are the rules that apply to the others, the widest first. ``access`` is what it
     may fetch, in words: ``allowed except /cart/``.
+    ``is_home_open`` tells whether that includes ``/``.
     """
 
     crawler: Crawler
@@ -89,6 +92,7 @@ class Verdict:
     is_mostly_open: bool = True
     exceptions: tuple[Rule, ...] = ()
     access: str = "allowed"
+    is_home_open: bool = True
 
     @property
     def is_named(self) -> bool:
@@ -181,6 +185,19 @@ class Audit:
         return tuple(purpose for purpose in Purpose if self.of(purpose))
 
     @property
+    def warning(self) -> str:
+        """What matters most: Googlebot or bingbot may not fetch the site, or ``/``; else empty."""
+        wanted = [each for each in self.verdicts if each.crawler.token in _WANTED]
+        closed = [each.crawler.token for each in wanted if each.extent is Extent.ALL]
+        if closed:
+            return f"The whole site is blocked for {joined(sorted(closed))}"
+        without_home = [each.crawler.token for each in wanted if not each.is_home_open]
+        if without_home:
+            names = joined(sorted(without_home))
+            return f"Home page blocked for {names}, while other pages are open"
+        return ""
+
+    @property
     def overview(self) -> tuple[Row, ...]:
         """What applies to the crawlers of each purpose, in a few words."""
         rows = [
@@ -207,15 +224,19 @@ def _row(label: str, purpose: Purpose, verdicts: tuple[Verdict, ...]) -> Row:
     text = main[0].access
     others = [each for each in obeying if each not in main]
     if main[0].extent is Extent.ALL:
+        unbound = [each for each in others if not (each.is_named or each.obeys_star)]
+        others = [each for each in others if each not in unbound]
         admitted = [each for each in others if each.extent is Extent.NONE]
         others = [each for each in others if each not in admitted]
         text += f" except for {_names(admitted)}" if admitted else ""
         doubtful = sum(each.is_doubtful for each in main)
         text += f" ({doubtful} of {len(main)} may ignore it)" if doubtful else ""
     parts = list(_exceptions(main[0], others))
-    if main[0].extent is Extent.ALL and len(obeying) < len(verdicts):
+    if main[0].extent is Extent.ALL:
         ignoring = [each for each in verdicts if each not in obeying]
-        parts.append(f"{_names(ignoring)} ignore{'s' * (len(ignoring) == 1)} robots.txt")
+        for some, what in ((unbound, "*"), (ignoring, "robots.txt")):
+            if some:
+                parts.append(f"{_names(some)} ignore{'s' * (len(some) == 1)} {what}")
     return Row(label, (purpose,), main[0].extent, "; ".join([text, *parts]))
 
 
@@ -267,6 +288,7 @@ class _Access:
     blocking: tuple[Rule, ...]
     is_mostly_open: bool
     exceptions: tuple[Rule, ...]
+    is_home_open: bool
 
     @cached_property
     def in_words(self) -> str:
@@ -319,6 +341,7 @@ class _Auditor:
             access.is_mostly_open,
             access.exceptions,
             access.in_words,
+            access.is_home_open,
         )
 
     def preferences(self) -> tuple[Preference, ...]:
@@ -335,13 +358,14 @@ class _Auditor:
             self._preferences |= {(each.line, each.key): each for each in own.preferences}
 
     def _access(self, rules: Rules) -> _Access:
+        is_home_open = rules.allowed("/")
         if not self._limit.allows(count_rules(rules)):
             found = Classification(Extent.SOME, None, None, None, is_proved=False)
-            return _Access(found, (), rules.allowed(_USUAL_PAGE), ())
+            return _Access(found, (), rules.allowed(_USUAL_PAGE), (), is_home_open)
         found = classify(rules, self._budget)
         if found.extent is not Extent.SOME or found.rule is None:
             blocking: tuple[Rule, ...] = (found.rule,) if found.rule is not None else ()
-            return _Access(found, blocking, found.extent is Extent.NONE, ())
+            return _Access(found, blocking, found.extent is Extent.NONE, (), is_home_open)
         urls = likely_urls(rules, self._likely)
         effective = sorted(
             (rule for group in rules.groups for rule in group.rules if rule.line in urls),
@@ -352,4 +376,5 @@ class _Auditor:
         allowing = tuple(rule for rule in effective if rule.allow)
         if blocking[0].line in urls:
             found = replace(found, disallowed=urls[blocking[0].line])
-        return _Access(found, blocking, is_open, blocking if is_open else allowing)
+        exceptions = blocking if is_open else allowing
+        return _Access(found, blocking, is_open, exceptions, is_home_open)

@@ -90,6 +90,28 @@ def test_default_agent_is_the_star_group(robots: str) -> None:
     assert (record["agent"], record["allowed"]) == ("*", False)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "is_shown"),
+    [
+        (["/private"], True),
+        (["/private", "/private/x", "-a", "Googlebot", "-a", "bingbot"], True),
+        (["/private", "-a", "Googlebot-Image/1.0"], True),
+        (["/private", "-a", "GPTBot"], False),
+        (["/private", "-a", "FooBot"], False),
+        (["/x"], False),
+        (["/private", "-f", "json"], False),
+        (["/private", "-f", "csv"], False),
+    ],
+)
+def test_disallow_does_not_remove_pages_from_an_index(
+    robots: str, arguments: list[str], is_shown: bool
+) -> None:
+    """Said once, where a rule blocks a search engine, to people."""
+    result = run("--robots", robots, *arguments)
+    assert result.stdout.count("does not remove it from an index: https://") == is_shown
+    assert result.stderr == ""
+
+
 def test_json(robots: str) -> None:
     result = run("--robots", robots, "--format", "json", "--agent", "FooBot", "/private/x", "/")
     assert json.loads(result.stdout) == [

@@ -106,7 +106,7 @@ def test_lists_of_urls_and_dialects(site: Site, tmp_path: Path) -> None:
 def test_robots_option_takes_a_site(site: Site, unused: int) -> None:
     site.robots(body=FILE)
     result = run("check", "--robots", site.url, "/private/x", "https://example.com/private")
-    assert result.stdout.count("blocked") == 2
+    assert result.stdout.count("blocked  *") == 2
     assert f"{site.url}/robots.txt:2: Disallow: /private" in result.stdout
     unreachable = run("check", "--robots", f"http://127.0.0.1:{unused}", "/x")
     assert unreachable.exit_code == 3

@@ -19,8 +19,8 @@ from koster.fetch.senders import transport
 from tests.helpers import archives
 from tests.helpers.support import EVERYTHING, ROOT, sampled
 
-#: Two screens of 80x24.
-_MAX_LINES = 48
+#: Two screens of 80x25.
+_MAX_LINES = 50
 
 #: The commands that have commands.
 _GROUPS = ("bulk", "conformance")

@@ -20,6 +20,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from koster._cli.root import koster
+from koster._reports import hints
 from koster.lint._sitemaps import Comparisons
 from tests.helpers import proxy, server, wire
 from tests.helpers.forked_commands import Command
@@ -108,6 +109,7 @@ def test_check_counts_blocked_urls_by_line(robots: Path, sitemap: Path) -> None:
       https://e.com/cart/0
       https://e.com/cart/1
 {robots}: 0 of 20 URLs blocked for Googlebot
+{hints.INDEX}
 20 URLs from 1 sitemap
 """
     )
@@ -123,6 +125,7 @@ def test_check_fetches_indexes_and_the_robots_txt(site: Site, big: str) -> None:
         *(f"      {url}" for url in pages(site.url, "search", 3)),
         "  robots.txt:3: Disallow: /cart  2 URLs:",
         *(f"      {url}" for url in pages(site.url, "cart", 2)),
+        hints.INDEX,
         "9 URLs from 3 sitemaps",
     ]
     assert (result.exit_code, result.stderr) == (1, "")
@@ -153,7 +156,8 @@ def test_check_asks_each_site_of_the_urls(site: Site, unused: int, tmp_path: Pat
         f"{closed}/robots.txt: 1 of 1 URL blocked for *",
     ]
     assert lines[7].startswith("  fetching its robots.txt failed (connection failed")
-    assert lines[9:] == ["Total: 4 of 7 URLs blocked for *", "6 URLs from 1 sitemap"]
+    total = "Total: 4 of 7 URLs blocked for *"
+    assert lines[9:] == [total, hints.INDEX, "6 URLs from 1 sitemap"]
     assert result.exit_code == 3
 
 
@@ -398,7 +402,8 @@ def test_no_urls(robots: Path, tmp_path: Path) -> None:
     assert result.stderr == "koster: no URLs to check\n"
     result = run("lint", "--sitemap", tmp_path / "s.xml", robots)
     assert result.exit_code == 3
-    assert "koster: the sitemaps have no URLs\n" in result.stderr
+    assert result.stderr == "koster: the sitemaps have no URLs: no URL was checked\n"
+    assert result.stdout.startswith("Not everything could be checked")
 
 
 def test_urls_with_invalid_hosts(site: Site, tmp_path: Path) -> None:
@@ -522,12 +527,13 @@ def test_lint_checks_the_urls_of_the_site(site: Site, tmp_path: Path) -> None:
     )
     (tmp_path / "s.txt").write_text("https://other.example/cart\nhttp://[x/y\n")
     result = run("lint", "--select", "M", "--sitemap", tmp_path / "s.txt", site.url)
-    assert (result.exit_code, result.stdout) == (0, "No problems found\n")
+    assert (result.exit_code, result.stdout) == (3, "Not everything could be checked\n")
     assert "2 sitemap URLs are on other sites and were not checked" in result.stderr
+    assert "no URL was checked: the sitemaps have none of this site" in result.stderr
     site.robots(404)
     result = run("lint", "--select", "M", "--sitemap", tmp_path / "s.txt", site.url)
     assert "all is allowed" in result.stderr
-    assert result.exit_code == 0
+    assert result.exit_code == 3
 
 
 # On a terminal
@@ -628,7 +634,46 @@ def test_sitemap_urls_that_take_too_long_are_an_error(
     sitemap.write_text("https://e.com/a\nhttps://e.com/" + "a" * 99)
     result = run("lint", "--sitemap", sitemap, robots)
     assert result.exit_code == 3
-    assert result.stderr.startswith("read 2 URLs from 1 sitemap\n")
+    assert result.stderr.startswith("checked 1 of 2 URLs from 1 sitemap\n")
     assert "1 sitemap URL not checked: the file has too many rules with *" in result.stderr
     assert "on another site" not in result.stderr
     assert "Z004" in run("lint", "--notes", "--sitemap", sitemap, robots).stdout
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (None, "404 Not Found"),
+        (b"<!doctype html><html>", "is an HTML page, not a sitemap"),
+        (b"", "is empty"),
+        (gzip.compress(urlset("https://e.com/cart"))[:20], "is truncated"),
+        (index("https://e.com/../gone.xml"), "404 Not Found"),
+        (urlset("/cart"), "1 URL is not absolute, such as /cart"),
+    ],
+)
+def test_lint_says_that_no_url_was_checked(
+    site: Site, tmp_path: Path, content: bytes | None, why: str
+) -> None:
+    robots = tmp_path / "robots.txt"
+    robots.write_text("User-agent: *\nDisallow: /search\n")
+    if content is not None:
+        site.pages["/s"] = Answer(body=content.replace(b"https://e.com/..", site.url.encode()))
+    result = run("lint", robots, "--sitemap", f"{site.url}/s")
+    assert (result.exit_code, result.stdout) == (3, "Not everything could be checked\n")
+    first, last = errors(result)
+    assert first.endswith(why)
+    assert last == "koster: no sitemap could be read: no URL was checked"
+
+
+def test_lint_says_how_many_sitemaps_failed(site: Site, tmp_path: Path) -> None:
+    robots = tmp_path / "robots.txt"
+    robots.write_text("User-agent: *\nDisallow: /search\n")
+    site.pages["/s"] = Answer(body=urlset("https://e.com/a", "https://e.com/b"))
+    both = ("--sitemap", f"{site.url}/s", "--sitemap", f"{site.url}/gone")
+    result = run("lint", robots, *both)
+    assert (result.exit_code, result.stdout) == (3, "Not everything could be checked\n")
+    assert errors(result)[-1] == "checked 2 URLs from 1 sitemap; 1 error"
+    robots.write_text("User-agent: *\nDisallow: /a\n")
+    result = run("lint", robots, *both)
+    assert result.exit_code == 3
+    assert result.stdout.endswith("1 warning; not everything could be checked\n")

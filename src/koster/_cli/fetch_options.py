@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import rich_click as click
 
 from .._version import VERSION
 from .help import FETCHING
-from .types import FileType
+from .types import FileType, HeaderType
 
 #: The default User-Agent header.
 USER_AGENT = f"koster/{VERSION}"
@@ -27,9 +27,11 @@ def fetching_options(command: Callable[..., Any]) -> Callable[..., Any]:
         cache: str | None,
         proxy: str | None,
         user_agent: str,
+        headers: tuple[tuple[str, str], ...],
         **kwargs: Any,
     ) -> Any:
-        return command(*args, settings=FetchOptions(timeout, cache, proxy, user_agent), **kwargs)
+        settings = FetchOptions(timeout, cache, proxy, user_agent, _unique(headers))
+        return command(*args, settings=settings, **kwargs)
 
     for option in (
         click.option(
@@ -62,16 +64,44 @@ def fetching_options(command: Callable[..., Any]) -> Callable[..., Any]:
             panel=FETCHING,
             help="User-Agent header to send.",
         ),
+        click.option(
+            "--header",
+            "headers",
+            multiple=True,
+            type=HeaderType(),
+            metavar="HEADER",
+            panel=FETCHING,
+            help='Send "NAME: VALUE" to sites that you name. Repeatable.',
+        ),
     ):
         with_settings = option(with_settings)
     return with_settings
 
 
+def _unique(headers: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    """Return headers as a mapping.
+
+    Raises:
+        click.UsageError: one is given twice.
+    """
+    names = [name.lower() for name, _ in headers]
+    for name, _ in headers:
+        if names.count(name.lower()) > 1:
+            raise click.UsageError(f"--header {name} is given twice")
+    return dict(headers)
+
+
 @dataclass(frozen=True, slots=True)
 class FetchOptions:
-    """The values of the options for fetching."""
+    """The values of the options for fetching.
+
+    ``headers`` may be secret: they go only to sites that the user named, and what these answer is
+    not cached. ``explained`` are the lines about sites without a file that were printed so far.
+    """
 
     timeout: float
     cache: str | None
     proxy: str | None
     user_agent: str
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    explained: set[str] = field(default_factory=set, repr=False, compare=False)

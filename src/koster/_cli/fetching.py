@@ -104,7 +104,9 @@ def _client(
             settings.user_agent,
             dialect=dialect,
             timeout=settings.timeout,
-            cache=settings.cache,
+            headers=settings.headers,
+            # What a password opens is not for others (RFC 9111 §3.5), nor is an old 401 for us.
+            cache=None if settings.headers else settings.cache,
             proxy=settings.proxy,
             at_once=_AT_ONCE,
             on_event=on_event,

@@ -18,9 +18,10 @@ from ..decisions import Reason
 from ..dialects import GOOGLE, RFC9309, Dialect
 from ..errors import UnreadableError, UrlError
 from ..robots import MAX_PARSED_BYTES, RobotsTxt, parse
-from . import file_access
+from . import file_access, statuses
 
 if TYPE_CHECKING:
+    from ..access import Outcome
     from . import fetch_options
 
 
@@ -40,6 +41,7 @@ class RobotsFile:
         before: The version on disk; None if it was fetched.
         served: The content before it was decoded, if it was.
         site: The site that it was fetched for, such as ``https://example.com``.
+        is_missing: Whether that site has no file.
     """
 
     path: str
@@ -49,6 +51,7 @@ class RobotsFile:
     before: file_access.FileVersion | None = None
     site: str | None = None
     served: bytes | None = None
+    is_missing: bool = False
 
     @property
     def name(self) -> str:
@@ -64,6 +67,22 @@ class RobotsFile:
     def robots(self, dialect: Dialect = RFC9309) -> RobotsTxt:
         """Return the file as a dialect reads it."""
         return parse(dialect.body_of(self.body, self.served), dialect)
+
+
+class SiteError(UnreadableError):
+    """A site's file could not be fetched, or is forbidden; `complain` says what that does."""
+
+    def __init__(self, outcome: Outcome, settings: fetch_options.FetchOptions) -> None:
+        super().__init__(f"{outcome.origin}: fetching its robots.txt failed ({outcome.why})")
+        self.outcome = outcome
+        self.settings = settings
+
+
+def complain(error: UnreadableError) -> None:
+    """Print an error; of a site, also what crawlers do there."""
+    screen.complain(str(error))
+    if isinstance(error, SiteError):
+        statuses.explain([error.outcome], error.settings)
 
 
 def is_site(path: str) -> bool:
@@ -91,7 +110,7 @@ def read_all(
         try:
             inputs.append(read_one(path, settings, dialect))
         except UnreadableError as error:
-            screen.complain(str(error))
+            complain(error)
             errors.append(str(error))
     return inputs, errors
 
@@ -215,11 +234,13 @@ def _fetch(path: str, settings: fetch_options.FetchOptions, dialect: Dialect) ->
         raise KeyboardInterrupt
     (outcome,) = outcomes
     if outcome.robots is None:
-        if outcome.reason is Reason.UNAVAILABLE:
-            # RFC 9309 §2.3.1.3: as if the file were empty.
-            screen.complain(f"{outcome.origin}: has no robots.txt ({outcome.why}); all is allowed")
-            return RobotsFile(outcome.url, b"", site=outcome.origin)
-        raise UnreadableError(f"{outcome.origin}: fetching its robots.txt failed ({outcome.why})")
+        if outcome.reason is not Reason.UNAVAILABLE:
+            raise SiteError(outcome, settings)
+        # RFC 9309 §2.3.1.3: as if the file were empty.
+        screen.complain(statuses.headline(outcome))
+        statuses.explain([outcome], settings)
+        return RobotsFile(outcome.url, b"", site=outcome.origin, is_missing=True)
+    statuses.explain([outcome], settings)
     entry = outcome.entry
     return RobotsFile(
         outcome.url,

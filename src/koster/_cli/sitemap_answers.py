@@ -28,10 +28,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class KnownSites:
-    """The robots.txt of sites: the questions about those known so far, and how to fetch others."""
+    """The robots.txt of sites: the questions about those known so far, and how to fetch others.
+
+    ``ask_others`` fetches that of sites that only a sitemap names.
+    """
 
     known: dict[str, FileQuestions]
     ask: Ask
+    ask_others: Ask
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,7 @@ def answer(
     settings: fetch_options.FetchOptions,
     moment: datetime | None,
     form: str,
+    named: frozenset[str] = frozenset(),
 ) -> Done:
     """Print the answers to questions, then those about the URLs of sitemaps.
 
@@ -66,10 +71,11 @@ def answer(
         settings: How to fetch.
         moment: The time for visit times and pace, if any.
         form: The format; text is a summary.
+        named: The sites that the user named, which may get headers of the user.
     """
     shows_bar = form == "text" or _is_file(sys.stdout)
-    with read_sitemaps(sitemaps, settings, shows_bar=shows_bar) as urls:
-        asked = _Asked(questions, sites, urls)
+    with read_sitemaps(sitemaps, settings, named=named, shows_bar=shows_bar) as urls:
+        asked = _Asked(questions, sites, urls, named)
         summary = Summary(moment)
         tally = Tally(itertools.chain.from_iterable(map(answers, asked.batches())))
         is_stopped = False
@@ -110,9 +116,14 @@ class _Asked:
     """The questions about each batch of URLs; the robots.txt of each site is fetched once."""
 
     def __init__(
-        self, questions: Sequence[FileQuestions], sites: KnownSites | None, urls: Urls
+        self,
+        questions: Sequence[FileQuestions],
+        sites: KnownSites | None,
+        urls: Urls,
+        named: frozenset[str],
     ) -> None:
         self._questions = questions
+        self._named = named
         self._sites = sites
         self._urls = urls
         self.is_complete = True
@@ -131,10 +142,13 @@ class _Asked:
         for error in errors:
             screen.complain(str(error))
             self.is_complete = False
-        new = tuple(site for site in by_site if site not in sites.known)
-        if new:
-            with self._urls.without_bar():
-                found, all_read = sites.ask(new)
-            sites.known.update(found)
-            self.is_complete = self.is_complete and all_read
+        new = [site for site in by_site if site not in sites.known]
+        own = tuple(site for site in new if site in self._named)
+        others = tuple(site for site in new if site not in self._named)
+        for ask, some in ((sites.ask, own), (sites.ask_others, others)):
+            if some:
+                with self._urls.without_bar():
+                    found, all_read = ask(some)
+                sites.known.update(found)
+                self.is_complete = self.is_complete and all_read
         return [replace(sites.known[site], urls=tuple(some)) for site, some in by_site.items()]

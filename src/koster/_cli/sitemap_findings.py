@@ -16,6 +16,7 @@ from .reading import RobotsFile
 from .sitemaps import group_by_site, read_sitemaps
 
 if TYPE_CHECKING:
+    from ..sitemaps import SitemapReader
     from . import fetch_options
 
 
@@ -27,23 +28,38 @@ def blocked_urls(
     """Read sitemaps; return what each robots.txt blocks, by path, and the errors, printed."""
     comparisons = Comparisons()
     counts = [_Counts(each, own, comparisons) for each, own in files]
-    with read_sitemaps(sitemaps, settings) as urls:
+    sites = [each.site for each, _ in files if each.site]
+    with read_sitemaps(sitemaps, settings, named=sites) as urls:
         for batch in urls.batches():
-            sites = group_by_site(batch)[0] if any(each.site for each, _ in files) else {}
+            by_site = group_by_site(batch)[0] if sites else {}
             for each in counts:
-                each.add(batch, sites)
+                each.add(batch, by_site)
     reader = urls.reader
     for each in counts:
         each.print_others(reader.urls)
-    number, read = count_noun(reader.urls, "URL"), count_noun(reader.sitemaps, "sitemap")
-    left_out = [error for each in counts for error in each.left_out()]
-    print(f"{'read' if left_out else 'checked'} {number} from {read}", file=sys.stderr)
-    found = {robots.path: each.urls for (robots, _), each in zip(files, counts, strict=True)}
+    errors = [error for each in counts for error in each.errors(reader.urls)]
     if not reader.urls and not reader.errors:
-        left_out.append("the sitemaps have no URLs")
-    for error in left_out:
+        errors.append("the sitemaps have no URLs: no URL was checked")
+    elif not reader.urls:
+        errors.append("no sitemap could be read: no URL was checked")
+    else:
+        print(_summary(counts, reader), file=sys.stderr)
+    for error in errors:
         screen.complain(error)
-    return found, [*reader.errors, *left_out]
+    found = {robots.path: each.urls for (robots, _), each in zip(files, counts, strict=True)}
+    return found, [*reader.errors, *errors]
+
+
+def _summary(counts: Sequence[_Counts], reader: SitemapReader) -> str:
+    """Return how many URLs were checked, or only read if files differ in that."""
+    checked = {each.urls.checked for each in counts}
+    number = checked.pop() if len(checked) == 1 else None
+    done = f"read {count_noun(reader.urls, 'URL')}"
+    if number is not None:
+        of = f" of {reader.urls:,}" if number < reader.urls else ""
+        done = f"checked {number:,}{of} {'URL' if reader.urls == 1 else 'URLs'}"
+    failed = f"; {count_noun(len(reader.errors), 'error')}" if reader.errors else ""
+    return f"{done} from {count_noun(reader.sitemaps, 'sitemap')}{failed}"
 
 
 class _Counts:
@@ -73,8 +89,10 @@ class _Counts:
                 f"such as {shorten(self._example)}"
             )
 
-    def left_out(self) -> Iterator[str]:
-        """Yield an error if URLs were left out because they take too long."""
+    def errors(self, total: int) -> Iterator[str]:
+        """Yield an error if URLs were left out because they take too long, or all are elsewhere."""
         if self.urls.left_out:
             number = count_noun(self.urls.left_out, "sitemap URL")
             yield f"{self._robots.name}: {number} not checked: the file has too many rules with *"
+        elif total and not self.urls.checked:
+            yield f"{self._robots.name}: no URL was checked: the sitemaps have none of this site"

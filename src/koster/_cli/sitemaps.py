@@ -39,15 +39,16 @@ _AUTHORITY = re.compile(r"https?://[^/?#\\\s]+(?=[/?#]|\Z)")
 class _Source:
     """Opens sitemaps: files, standard input, and URLs, which are downloaded."""
 
-    def __init__(self, settings: FetchOptions) -> None:
+    def __init__(self, settings: FetchOptions, named: Iterable[str]) -> None:
         self._settings = settings
+        self._named = named
         self._downloads: Downloads | None = None
 
     def open(self, address: str) -> AbstractContextManager[IO[bytes]]:
         if not reading.is_site(address):
             return file_access.opened(address)
         if self._downloads is None:
-            self._downloads = _open_downloads(self._settings)
+            self._downloads = open_downloads(self._settings, self._named)
         return self._downloads.open(address, MAX_BYTES)
 
     def address_of(self, location: str, index: str) -> str:
@@ -79,21 +80,41 @@ def _is_below_folder(path: str) -> bool:
     )
 
 
-def _open_downloads(settings: FetchOptions) -> Downloads:
+def open_downloads(
+    settings: FetchOptions, named: Iterable[str], *, is_guarded: bool = False
+) -> Downloads:
     """Return what downloads sitemaps; exit with an error if the extra that it needs is missing.
+
+    Args:
+        settings: How to fetch. Headers of the user go only to the sites of ``named``.
+        named: The addresses that the user named; files are ignored.
+        is_guarded: Whether addresses that are not public are refused, except on these sites.
 
     Raises:
         click.UsageError: an option has an invalid value.
     """
     try:
+        from ..fetch import PUBLIC_ONLY
         from ..fetch.downloads import Downloads
 
-        return Downloads(settings.user_agent, timeout=settings.timeout, proxy=settings.proxy)
+        return Downloads(
+            settings.user_agent,
+            timeout=settings.timeout,
+            proxy=settings.proxy,
+            sites=sites_of(named),
+            headers=settings.headers,
+            guard=PUBLIC_ONLY if is_guarded else None,
+        )
     except MissingExtraError as error:
         screen.complain(str(error))
         sys.exit(2)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
+
+
+def sites_of(named: Iterable[str]) -> frozenset[str]:
+    """Return the sites that the user named, without files and invalid addresses."""
+    return frozenset(group_by_site(each for each in named if reading.is_site(each))[0])
 
 
 class Urls:
@@ -127,9 +148,16 @@ class Urls:
 
 @contextmanager
 def read_sitemaps(
-    addresses: Iterable[str], settings: FetchOptions, *, shows_bar: bool = True
+    addresses: Iterable[str],
+    settings: FetchOptions,
+    *,
+    named: Iterable[str] = (),
+    shows_bar: bool = True,
 ) -> Iterator[Urls]:
-    """Read sitemaps, with a progress bar if standard error is a terminal."""
+    """Read sitemaps, with a progress bar if standard error is a terminal.
+
+    ``named`` are other addresses that the user named.
+    """
     bar = progress(
         SpinnerColumn(),
         TextColumn("reading sitemaps"),
@@ -140,7 +168,7 @@ def read_sitemaps(
         redirect_stdout=False,
         shows_bar=shows_bar,
     )
-    with closing(_Source(settings)) as source, bar:
+    with closing(_Source(settings, (*addresses, *named))) as source, bar:
         yield Urls(addresses, source, bar)
 
 

@@ -9,7 +9,7 @@ import rich_click as click
 
 from .._reports.registry import formats_of
 from ..dialects import DIALECTS, RFC9309, Dialect, dialect_named
-from ..errors import UnknownDialectError
+from ..errors import MissingExtraError, UnknownDialectError
 from .help import INPUT, OUTPUT, RULES
 
 if TYPE_CHECKING:
@@ -95,6 +95,29 @@ class FolderType(_ParamType):
     def shell_complete(self, ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
         """Let the shell complete folders."""
         return [completion(incomplete, type="dir")]
+
+
+class HeaderType(_ParamType):
+    """A request header, as in ``Authorization: Basic …``. Errors do not show its value."""
+
+    name = "header"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, str]:
+        """Return its name and its value."""
+        if isinstance(value, tuple):
+            return value
+        name, colon, text = (part.strip() for part in value.partition(":"))
+        try:
+            from ..fetch._exchange import HEADER_NAME, validate_headers
+
+            if not colon or not text or not HEADER_NAME.fullmatch(name):
+                self.fail('must be "NAME: VALUE", such as "Authorization: Basic …"', param, ctx)
+            if name.lower() == "user-agent":
+                self.fail(f"for {name}, use --user-agent", param, ctx)
+            validate_headers({name: text})
+        except (MissingExtraError, ValueError) as error:
+            self.fail(str(error), param, ctx)
+        return name, text
 
 
 def dialect_option(what: str) -> Callable[[F], F]:

@@ -157,6 +157,8 @@ class Tally:
         self._answers = answers
         self.allowed = 0
         self.blocked = 0
+        #: The agents that a rule blocks.
+        self.blocked_agents: set[str] = set()
 
     def __iter__(self) -> Iterator[FileDecision]:
         for answer in self._answers:
@@ -164,6 +166,8 @@ class Tally:
                 self.allowed += 1
             else:
                 self.blocked += 1
+                if answer.decision.rule is not None:
+                    self.blocked_agents.add(name_of(answer.decision.agent))
             yield answer
 
     def __str__(self) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..analysis import Extent
 from ..audit import MARK, Audit, Verdict
 from ..crawlers import MANNERS, Obeys, Purpose, place_in_reports
-from . import screen
+from . import hints, screen
 from .json import to_json
 from .pages import page
 from .plain import markdown, markdown_code, printable, shorten
@@ -62,6 +62,8 @@ def print_text(audited: Audited) -> None:
     audit = audited.audit
     if audited.has_all:
         _print_tables(audit)
+    if audit.warning:
+        screen.print_lines(Text(audit.warning, "bold red"))
     rows = [
         [Text(row.label, "bold"), Text(printable(row.text), _STYLES[row.extent])]
         for row in audit.overview
@@ -76,6 +78,8 @@ def print_text(audited: Audited) -> None:
         screen.print_lines(
             Text(f"{MARK.strip()} may ignore robots.txt, or its operator does not say", "dim")
         )
+    for hint in _hints(audit):
+        screen.print_lines(Text(hint))
     days = sorted(each.crawler.checked for each in audit.verdicts)
     if days:
         checked = " to ".join(dict.fromkeys([days[0], days[-1]]))
@@ -83,6 +87,20 @@ def print_text(audited: Audited) -> None:
         if audited.has_all:
             more = "" if screen.width() >= _WIDE else "; koster agents NAME shows the source"
         screen.print_lines(Text(f"Facts about crawlers checked {checked}{more}", "dim"))
+
+
+def _hints(audit: Audit) -> Iterator[str]:
+    """Yield what owners of such files often get wrong."""
+    by_token = {each.crawler.token: each for each in audit.verdicts}
+    extended, googlebot = by_token.get("Google-Extended"), by_token.get("Googlebot")
+    if extended is not None:
+        is_blocked = extended.extent is Extent.ALL
+        if extended.named_as == "Google-Extended" or (
+            is_blocked and (googlebot is None or googlebot.extent is not Extent.ALL)
+        ):
+            yield hints.GOOGLE_EXTENDED
+    if any(each.extent is not Extent.NONE for each in audit.of(Purpose.SEARCH)):
+        yield hints.INDEX
 
 
 def _has_marks(audit: Audit) -> bool:
@@ -162,6 +180,9 @@ def _markdown(audited: Audited) -> Iterator[str]:
     yield ""
     yield markdown(audited.source)
     yield ""
+    if audit.warning:
+        yield f"**{markdown(audit.warning)}**"
+        yield ""
     yield "| crawlers | access |"
     yield "|---|---|"
     for row in audit.overview:
@@ -169,6 +190,9 @@ def _markdown(audited: Audited) -> Iterator[str]:
     if _has_marks(audit):
         yield ""
         yield f"{MARK.strip()} may ignore robots.txt, or its operator does not say."
+    for hint in _hints(audit):
+        yield ""
+        yield hint
     statements = list(_statements(audit))
     if statements:
         yield ""
@@ -205,6 +229,7 @@ def as_page(audited: Audited) -> str:
         signs=_SIGNS,
         mark=MARK.strip(),
         marked=_has_marks(audited.audit),
+        hints=list(_hints(audited.audit)),
         sign_of=_sign,
         heading_of=_heading,
         remark_of=lambda crawler: MANNERS[crawler.obeys] if crawler.obeys in _REMARKS else "",

@@ -9,7 +9,7 @@ from datetime import datetime
 from itertools import islice
 
 from ..robots import Rules
-from . import screen
+from . import hints, screen
 from .answers import FIELDS, FIELDS_OF_TIME, FileDecision, FileQuestions, Tally, name_of
 from .interrupts import held
 from .plain import printable
@@ -50,6 +50,8 @@ def print_text(answers: CheckResults) -> None:
         files = [] if any(question.own_name for question in questions) else file
         _print_tables(tally, ["Crawler", "URL", *dialects, *files], _side_by_side, len(dialects))
     print_site_settings(questions, moment)
+    if hints.are_for_search(tally.blocked_agents):
+        screen.print_lines(Text(hints.INDEX, "dim"))
     screen.print_note(str(tally))
 
 

@@ -40,6 +40,7 @@ class FileFindings:
         body: The file.
         findings: The findings, by line.
         fixable: The number of those that ``--fix`` fixes.
+        is_missing: Whether a site has no file.
     """
 
     name: str
@@ -47,6 +48,7 @@ class FileFindings:
     body: bytes
     findings: list[Finding]
     fixable: int = 0
+    is_missing: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,16 +186,27 @@ def print_summary(found: Findings) -> None:
     if not found.files:
         return
     parts = [
-        ", ".join(shown) or ("no errors or warnings" if notes else "no problems found"),
+        ", ".join(shown) or _without_findings(found, has_notes=bool(notes)),
         *notes,
     ]
     if any(each.code == _PARTLY_CHECKED and each.severity in hidden for each in found.all):
         parts.append(f"not checked completely ({_PARTLY_CHECKED})")
+    if found.errors and shown:
+        parts.append("not everything could be checked")
     fixable = sum(file.fixable for file in found.files)
     if fixable:
         parts.append(f"--fix fixes {fixable:,}")
     summary = "; ".join(parts)
     screen.print_lines(Text(f"{summary[:1].upper()}{summary[1:]}", "bold"))
+
+
+def _without_findings(found: Findings, *, has_notes: bool) -> str:
+    """Return what to say where no errors or warnings were found: only if all could be checked."""
+    if found.errors:
+        return "not everything could be checked"
+    if all(file.is_missing for file in found.files):
+        return "nothing was checked: no robots.txt was read"
+    return "no errors or warnings" if has_notes else "no problems found"
 
 
 def _print_most_important(found: Findings) -> None:

@@ -10,7 +10,7 @@ from .._wording import count_noun
 from ..model import text_of
 from ..robots import Rules
 from ..sitemaps import Blocked, BlockedUrls
-from . import screen
+from . import hints, screen
 from .answers import FileDecision, FileQuestions, FileReading, name_of
 from .check import print_site_settings
 from .plain import printable, shorten
@@ -25,6 +25,11 @@ class Section:
     reading: FileReading
     rules: Rules
     urls: BlockedUrls
+
+    @property
+    def has_blocking_rule(self) -> bool:
+        """Whether a rule blocks one of the URLs: the fetch may have failed instead."""
+        return any(each.decision.rule is not None for each in self.urls.by_line())
 
     @property
     def who(self) -> str:
@@ -95,6 +100,9 @@ def print_text(summary: Summary) -> None:
         for alike in _by_crawler(sections):
             screen.print_lines(_headline("Total: ", alike, has_dialects))
     print_site_settings(summary.questions, summary.moment)
+    blocked = (name_of(each.rules.agent) for each in sections if each.has_blocking_rule)
+    if hints.are_for_search(blocked):
+        screen.print_lines(Text(hints.INDEX, "dim"))
     urls, sitemaps = count_noun(summary.urls, "URL"), count_noun(summary.sitemaps, "sitemap")
     errors = f"; {count_noun(summary.errors, 'error')}" if summary.errors else ""
     screen.print_lines(Text(f"{urls} from {sitemaps}{errors}"))

@@ -35,7 +35,7 @@ _RESERVED = {
         "koster sets it",
     ),
 }  # fmt: skip
-_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
 def validate_headers(headers: Mapping[str, str] | None) -> Headers:
@@ -56,8 +56,9 @@ def validate_headers(headers: Mapping[str, str] | None) -> Headers:
         how = _RESERVED.get(name.lower())
         if how is not None:
             raise ValueError(f"headers must not contain {name}: {how}")
-        if not _NAME.fullmatch(name) or not value.isascii() or not value.isprintable():
-            raise ValueError(f"invalid header: {name!r}: {value!r}")
+        if not HEADER_NAME.fullmatch(name) or not value.isascii() or not value.isprintable():
+            # The value may be secret.
+            raise ValueError(f"invalid header: {name!r}, or its value is not printable ASCII")
         found.append((name, value.strip()))
     return found
 

@@ -4,20 +4,36 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import IO, Any
 
 from .._codings import ACCEPTED, CodingError, decoder_for
-from ..access import MAX_REDIRECTS, collect_headers, status_phrase, wants_body
+from ..access import MAX_REDIRECTS, FailureKind, collect_headers, status_phrase, wants_body
 from ..errors import UnreadableError, UrlError
-from ..origins import redirect_target
+from ..origins import origin_of, redirect_target
 from ._arguments import NetworkSettings, validate_timeout, validate_user_agent
 from ._deadline import Deadline
-from ._exchange import Received
+from ._exchange import Received, Sender, validate_headers
 from ._failures import through, to_failure
 from ._hosts import to_ascii
+from .guard import Guard
 from .senders import sender_for
+
+
+class DownloadError(UnreadableError):
+    """A download failed: the server answered with a ``status``, or a request failed (``kind``).
+
+    Both are None if a redirect is invalid. ``why`` is part of a sentence.
+    """
+
+    def __init__(
+        self, url: str, why: str, status: int | None = None, kind: FailureKind | None = None
+    ) -> None:
+        super().__init__(f"{url}: {why}")
+        self.why = why
+        self.status = status
+        self.kind = kind
 
 
 class Downloads:
@@ -27,14 +43,33 @@ class Downloads:
         user_agent: The User-Agent header.
         timeout: Seconds for a whole download, including redirects.
         proxy: The URL of the proxy. Default: that of the environment.
+        sites: The sites that the user named, such as ``https://example.com``.
+        headers: Additional headers. These may be secret, so they go only to ``sites``: not to other
+            hosts, nor from HTTPS to HTTP.
+        guard: Which addresses to refuse, except on the hosts of ``sites``. Default: none.
 
     Raises:
         MissingExtraError: the extra ``http`` is missing.
         ValueError: an argument is invalid.
     """
 
-    def __init__(self, user_agent: str, *, timeout: float, proxy: str | None = None) -> None:
+    def __init__(
+        self,
+        user_agent: str,
+        *,
+        timeout: float,
+        proxy: str | None = None,
+        sites: Collection[str] = (),
+        headers: Mapping[str, str] | None = None,
+        guard: Guard | None = None,
+    ) -> None:
         self._sender = sender_for(NetworkSettings(None, proxy, True, True, None), None, None)
+        self._guarded = self._sender
+        if guard is not None:
+            self._guarded = sender_for(NetworkSettings(guard, proxy, True, True, None), None, None)
+        self._sites = frozenset(sites)
+        self._hosts = {origin_of(site).host for site in sites}
+        self._own_headers = validate_headers(headers)
         self._timeout = validate_timeout(timeout)
         self._headers = [
             ("User-Agent", validate_user_agent(user_agent)),
@@ -46,7 +81,7 @@ class Downloads:
         """Return a temporary file with the decoded content, up to ``limit`` bytes and one more.
 
         Raises:
-            UnreadableError: the download failed.
+            UnreadableError: the download failed; a `DownloadError`, if not because of the disk.
         """
         # On disk, so that a slow reader does not keep the server waiting.
         with _disk_errors(url):
@@ -71,19 +106,19 @@ class Downloads:
                 if wants_body(status):
                     return
                 if location is None:
-                    raise UnreadableError(f"{url}: {status_phrase(status)}")
+                    raise DownloadError(url, status_phrase(status), status)
                 target = redirect_target(target, location, to_ascii)
         except UrlError as error:
-            raise UnreadableError(f"{url}: {error}") from error
-        raise UnreadableError(f"{url}: more than {MAX_REDIRECTS} redirects")
+            raise DownloadError(url, str(error)) from error
+        raise DownloadError(url, f"more than {MAX_REDIRECTS} redirects")
 
     def _send(
         self, url: str, target: str, file: IO[bytes], limit: int, deadline: Deadline
     ) -> tuple[int, str | None]:
         """Send a request, and copy the content to a file; return status and redirect target."""
-        sender = self._sender
+        sender, sent = self._ways_to(target)
         try:
-            with sender.send(target, self._headers, deadline.check()) as received:
+            with sender.send(target, sent, deadline.check()) as received:
                 headers = collect_headers(received.headers)
                 if wants_body(received.status):
                     coding = headers.get("content-encoding", "")
@@ -97,11 +132,23 @@ class Downloads:
         except sender.errors as error:
             failure = to_failure(error, self._timeout, sender.kinds)
             why = through(failure, sender.proxy_for(target)).why
-            raise UnreadableError(f"{url}: {why}") from error
+            raise DownloadError(url, why, kind=failure.kind) from error
+
+    def _ways_to(self, target: str) -> tuple[Sender, list[tuple[str, str]]]:
+        """Return what sends a request, and its headers."""
+        origin = origin_of(target)
+        sender = self._sender if origin.host in self._hosts else self._guarded
+        if str(origin) not in self._sites:
+            return sender, self._headers
+        own = {name.lower() for name, _ in self._own_headers}
+        default = [(name, value) for name, value in self._headers if name.lower() not in own]
+        return sender, [*default, *self._own_headers]
 
     def close(self) -> None:
         """Close all connections."""
         self._sender.close()
+        if self._guarded is not self._sender:
+            self._guarded.close()
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from . import (  # noqa: F401 - each adds its checks
     _agents,
     _blocking,
     _bytes,
+    _fetched_sitemaps,
     _groups,
     _joined,
     _limits,

@@ -20,7 +20,7 @@ from ..._reports.registry import render
 from ...decisions import Reason
 from ...dialects import RFC9309, Dialect
 from ...errors import UnreadableError, UrlError
-from .. import fetch_options, file_access, reading
+from .. import fetch_options, file_access, reading, statuses
 from ..help import INPUT, RULES, command
 from ..names import CrawlerType, warn_of_ignoring, warn_of_unknown
 from ..stopping import stop, stoppable
@@ -126,13 +126,19 @@ def check(
     warn_of_ignoring(agents, (each.robots for file in questions for each in file.readings))
     if sitemaps:
         from .. import sitemap_answers
+        from ..sitemaps import sites_of
 
         ask = functools.partial(_ask, chosen, settings, agents)
-        sites = None if known is None else sitemap_answers.KnownSites(known, ask)
-        done = sitemap_answers.answer(sitemaps, questions, sites, settings, moment, form)
+        ask_others = functools.partial(_ask, chosen, replace(settings, headers={}), agents)
+        sites = None if known is None else sitemap_answers.KnownSites(known, ask, ask_others)
+        named = sites_of((*all_urls, *paths, *sitemaps)) if settings.headers else frozenset()
+        done = sitemap_answers.answer(sitemaps, questions, sites, settings, moment, form, named)
         is_blocked, all_read = done.is_blocked, all_read and done.is_complete
     else:
         is_blocked = _print_answers(questions, moment, form)
+    asked_files = questions if known is None else known.values()
+    outcomes = (each.outcome for file in asked_files for each in file.readings)
+    statuses.explain((each for each in outcomes if each is not None), settings)
     if not (all_urls or (sitemaps and done.urls)):
         screen.complain("no URLs to check")
         complete = False

@@ -211,7 +211,7 @@ def compose(
         screen.complain(str(error))
         sys.exit(2)
     except UnreadableError as error:
-        screen.complain(str(error))
+        reading.complain(error)
         sys.exit(3)
     _complain_of_open(composed)
     if not quiet:

@@ -18,6 +18,8 @@ from ..._wording import count_noun
 from ...dialects import RFC9309, Dialect
 from ...errors import UnreadableError
 from ...lint import CHECKS, Check, Finding, Severity, SitemapUrls
+from ...lint._fetched_sitemaps import CODE as SITEMAP_NOT_FOUND
+from ...lint._fetched_sitemaps import FetchedSitemaps, with_fetched
 from ...lint.settings import Settings, SettingsError
 from .. import fetch_options, file_access, fixing, reading, writing
 from ..baseline import Baseline
@@ -180,13 +182,13 @@ def lint(
     _check_usage(files, form, sitemaps, fix=fix, write=write, render=render)
     if write_baseline and not baseline:
         raise click.UsageError("--write-baseline needs --baseline FILE")
-    linter = _Linter(config, _split(select), _split(ignore), unique_dialects(dialects))
+    linter = _Linter(config, _split(select), _split(ignore), unique_dialects(dialects), settings)
     try:
         linter.baseline = None if baseline is None or write_baseline else Baseline(baseline)
         inputs, errors, unread = _read(files, render, settings, linter)
         unreadable = len(errors)
         if sitemaps:
-            errors += linter.read_sitemaps(inputs, sitemaps, settings)
+            errors += linter.read_sitemaps(inputs, sitemaps)
         finished = finish(inputs, lambda each: (each, linter.findings(each)))
         found = finished.results
         left = unread + len(inputs) - len(found)
@@ -231,6 +233,7 @@ class _Linter:
         select: list[str],
         ignore: list[str],
         dialects: tuple[Dialect, ...],
+        fetching: fetch_options.FetchOptions,
     ) -> None:
         def update(settings: Settings) -> Settings:
             return settings.updated(select, ignore, dialects)
@@ -242,18 +245,15 @@ class _Linter:
         self._configurations = Configurations(config, update)
         self.baseline: Baseline | None = None
         self._sitemap_urls: dict[str, SitemapUrls] = {}
+        self._fetching = fetching
+        self._fetched: dict[str, FetchedSitemaps] = {}
 
-    def read_sitemaps(
-        self,
-        inputs: list[RobotsFile],
-        sitemaps: tuple[str, ...],
-        settings: fetch_options.FetchOptions,
-    ) -> list[str]:
+    def read_sitemaps(self, inputs: list[RobotsFile], sitemaps: tuple[str, ...]) -> list[str]:
         """Read sitemaps, to check their URLs, too; return the errors, which are printed."""
         from .. import sitemap_findings
 
         files = [(each, self._configurations.of(each.path).settings) for each in inputs]
-        self._sitemap_urls, errors = sitemap_findings.blocked_urls(files, sitemaps, settings)
+        self._sitemap_urls, errors = sitemap_findings.blocked_urls(files, sitemaps, self._fetching)
         return errors
 
     def dialects(self, path: str) -> tuple[Dialect, ...]:
@@ -280,7 +280,16 @@ class _Linter:
     def _checks(self, each: RobotsFile, configuration: Configuration) -> tuple[Check, ...]:
         checks = configuration.checks_for(each.path)
         urls = self._sitemap_urls.get(each.path)
-        return checks if urls is None else linting.with_sitemaps(checks, urls)
+        if urls is not None:
+            checks = linting.with_sitemaps(checks, urls)
+        if each.site is None or not any(check.code == SITEMAP_NOT_FOUND for check in checks):
+            return checks
+        if each.path not in self._fetched:
+            from .. import named_sitemaps
+
+            found = named_sitemaps.fetch(each, configuration.settings.dialects[0], self._fetching)
+            self._fetched[each.path] = found
+        return with_fetched(checks, self._fetched[each.path])
 
 
 def _read(
@@ -320,6 +329,7 @@ def _report(
             each.body,
             _with_valid_edits(each, findings),
             sum(_is_fixable(each, finding) for finding in findings),
+            each.is_missing,
         )
         for each, findings in found
     ]

@@ -75,7 +75,10 @@ def test(
         except (expectations.ExpectationsError, UnreadableError) as error:
             is_invalid = isinstance(error, expectations.ExpectationsError)
             why = f"{name}: {error}" if is_invalid else str(error)
-            screen.complain(why)
+            if isinstance(error, UnreadableError):
+                reading.complain(error)
+            else:
+                screen.complain(why)
             failures.append(UncheckedFile(path, name, why))
             has_invalid = has_invalid or is_invalid
     results = Results(tested, failures)
@@ -119,7 +122,7 @@ def _init(files: tuple[str, ...], robots: str, settings: fetch_options.FetchOpti
         shown = os.path.relpath(robots, folder).replace(os.sep, "/") if is_file else robots
         writing.replace(path, expectations.written(file.robots(), shown).encode())
     except UnreadableError as error:
-        screen.complain(str(error))
+        reading.complain(error)
         sys.exit(3)
     screen.print_lines(Text(f"{name}: written; koster test {name} checks it"))
 
