@@ -88,7 +88,14 @@ def test_only_the_beginning_is_read(site: Site) -> None:
 
 def test_a_handful_is_requested_each_once(site: Site) -> None:
     urls = [f"{site.url}/{number}" for number in range(7)]
-    name_sitemaps(site, urls[0], "/relative.xml", "https://", *urls)
+    invalid = (
+        "/relative.xml",
+        "https://",
+        f"{site.url}/a {site.url}/b",
+        "ftp://e.com/s",
+        "http://[x/",
+    )
+    name_sitemaps(site, urls[0], *invalid, *urls)
     result = run("--select", "M008", "-f", "concise", site.url)
     assert result.stdout.count("M008 Sitemap not found: 404 Not Found") == 5
     assert paths(site) == ["/robots.txt", "/0", "/1", "/2", "/3", "/4"]

@@ -23,6 +23,7 @@ from .._reports.plain import shorten
 from ..dialects import Dialect
 from ..errors import UnreadableError
 from ..lint._fetched_sitemaps import FetchedSitemaps
+from ..lint._values import is_url
 from ..politeness import RULE_OF_THUMB
 from ..sitemaps import SitemapError, read_locations
 from .progress import progress
@@ -42,13 +43,14 @@ _MAX_PAUSE = 5.0
 #: Statuses with which firewalls answer koster, but perhaps not search engines.
 _NOT_FOR_KOSTER = (401, 403, 407, 429, 451)
 
-_ABSOLUTE = re.compile(r"https?://[^\s/?#\\]+[^\s]*", re.IGNORECASE)
+_ABSOLUTE = re.compile(r"https?://", re.IGNORECASE)
 
 
 def fetch(file: RobotsFile, dialect: Dialect, settings: FetchOptions) -> FetchedSitemaps:
     """Request the first sitemaps of a site's file; return what is wrong, by URL."""
     named = dict.fromkeys(file.robots(dialect).sitemaps)
-    urls = [each for each in named if _ABSOLUTE.fullmatch(each)]
+    # Lint says of the others that they are invalid.
+    urls = [url for url in named if _ABSOLUTE.match(url) and is_url(url) and url.split() == [url]]
     if not urls or file.site is None:
         return FetchedSitemaps()
     requested = urls[:_MAX_SITEMAPS]
