@@ -131,7 +131,8 @@ class WholeFile:
         """
         return not (self._is_limited or self._budget.is_spent or self._idle_budget.is_spent)
 
-    def _leave_out(self) -> None:
+    def leave_out(self) -> None:
+        """Remember that something was not checked: `is_complete` is then false."""
         self._is_limited = True
         self.is_proved = False
 
@@ -149,7 +150,7 @@ class WholeFile:
             names = (agent,) if isinstance(agent, str) else agent
             is_left = self._selecting_beside.takes(sum(map(selecting.cost, names)))
             if not is_left:
-                self._leave_out()
+                self.leave_out()
             self._rules_beside[key] = rules_for_data(robots, agent) if is_left else None
         return self._rules_beside[key]
 
@@ -164,7 +165,7 @@ class WholeFile:
         """
         names = (agent,) if isinstance(agent, str) else agent
         if not all(map(self._selecting.allows, names)):
-            self._leave_out()
+            self.leave_out()
             return None
         rules = rules_for_data(self.robots, agent)
         self._selecting.count(count_rules(rules))
@@ -173,7 +174,7 @@ class WholeFile:
     def classification(self, rules: Rules) -> Classification:
         """Return what `classify` does; not proved if all rule sets have too many rules."""
         if not self._classified.allows(count_rules(rules)):
-            self._leave_out()
+            self.leave_out()
             return Classification(Extent.SOME, None, None, None, is_proved=False)
         found = classify(rules, self._budget)
         self.is_proved &= found.is_proved
@@ -183,7 +184,7 @@ class WholeFile:
     def _all_sets(self) -> tuple[list[tuple[str, Rules]], bool]:
         found, are_all = _rule_sets(self.robots, self._most)
         if not are_all:
-            self._leave_out()
+            self.leave_out()
         return found, are_all
 
     @property
@@ -215,7 +216,7 @@ class WholeFile:
         for name, rules in self.sets:
             is_within = limit.allows(count_rules(rules))
             if not is_within:
-                self._leave_out()
+                self.leave_out()
             of_set = analyze(self._ranking(rules), budget) if is_within else nothing
             found.append((name, rules, of_set))
         self.is_proved &= all(each.is_proved for _, _, each in found)
@@ -228,7 +229,7 @@ class WholeFile:
         Not proved if these are too many rules, or all that were asked for together.
         """
         if not self._compared.allows(count_rules(theirs)):
-            self._leave_out()
+            self.leave_out()
             return Differences((), is_proved=False)
         found = difference(rules, theirs, self._budget, once=True)
         self.is_proved &= found.is_proved
@@ -242,7 +243,7 @@ class WholeFile:
         looked_at = self._ranking(rules).with_stars
         self._decided_rules_left -= looked_at * (1 + len(url) // _CHARACTERS_PER_CHECK)
         if self._decided_rules_left < 0:
-            self._leave_out()
+            self.leave_out()
         return self._decided_rules_left >= 0
 
     def likely_url(self, line: int) -> str | None:

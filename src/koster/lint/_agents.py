@@ -48,6 +48,8 @@ _DESCRIPTION = re.compile(
     r"(?:ai|llm|gpt|seo|bad|scraper|training|google|bing|social(?: media)?)[ _-](?:bots|crawlers|spiders|scrapers|agents)",
     re.IGNORECASE,
 )
+#: Maximum number of names on a line to look at.
+_MAX_NAMES = 100
 #: An agent that no group names.
 _SOMEBODY = "koster-somebody"
 _ALL_OTHERS = "all other crawlers"
@@ -109,7 +111,9 @@ def several_names(subject: CheckedFile) -> Iterator[Remark]:
             subject.value(line),
             f"Several names on one line: {_users(line.value, names)}",
             f"Write a User-agent line for each: the rules below then apply to {_listed(left)}{too}",
-            proposal=(subject.edit_value(line, "\nUser-agent: ".join(names)),),
+            proposal=(subject.edit_value(line, "\nUser-agent: ".join(names)),)
+            if len(names) <= _MAX_NAMES
+            else (),
         )
 
 
@@ -180,8 +184,9 @@ def _names_in(value: str) -> list[str]:
         names = re.split(r"[\s/]+", text)
         if not all(each == "*" or each.lower() in known or _BOT_LIKE.match(each) for each in names):
             return []
-    found = [match[0] for match in map(_NAME.match, filter(None, names)) if match]
-    return found if len(found) == len([*filter(None, names)]) > 1 else []
+    names = [name for name in dict.fromkeys(names) if name]
+    found = [match[0] for match in map(_NAME.match, names[: _MAX_NAMES + 1]) if match]
+    return found if len(found) == min(len(names), _MAX_NAMES + 1) > 1 else []
 
 
 def _no_names(subject: CheckedFile) -> dict[Line, str]:

@@ -25,6 +25,8 @@ _MIN_BRAND = 4
 
 #: Shorter names are similar to too many others.
 _MIN_LETTERS = 5
+#: Longer ones are no typos.
+_MAX_LETTERS = 60
 #: The letters of real crawlers that koster does not know, but whose names are similar to others: in
 #: robots.txt files of well-known sites, and in github.com/monperrus/crawler-user-agents.
 _REAL_NAMES = frozenset(
@@ -105,8 +107,10 @@ def similar_token(name: str) -> str | None:
 
     It has the same letters but for one, two of them are transposed, or a part is missing or added.
     """
+    if len(name) > _MAX_LETTERS or not _PLAIN.fullmatch(name):
+        return None
     letters = _letters_and_digits(name)
-    if letters in _REAL_NAMES or not _PLAIN.fullmatch(name):
+    if letters in _REAL_NAMES:
         return None
     same = _tokens_by_letters().get(letters)
     if same or len(letters) < _MIN_LETTERS:

@@ -23,8 +23,9 @@ _GENERAL = {
     Purpose.TRAINING,
     Purpose.DATASET,
 }
-#: Maximum number of rules of ``*`` to compare, and to list in a message.
-_MAX_RULES = 1_000
+#: Maximum number of rules of ``*`` that all groups are compared with, together, and of those that a
+#: message lists.
+_MAX_COMPARED = 300_000
 _MAX_LISTED = 3
 
 
@@ -94,7 +95,10 @@ def _lost(subject: CheckedFile) -> Iterator[_Lost]:
     """Yield what groups lose: those that lose the same rules together."""
     everybody = subject.robots.rules_for("*")
     star_rules = [rule for rule in subject.rules_of(everybody) if rule.pattern]
-    blocking = list(_with_examples(subject, everybody, star_rules))
+    most = _MAX_COMPARED // len(subject.sets)
+    if len(star_rules) > most:
+        subject.analysis.leave_out()
+    blocking = list(_with_examples(subject, everybody, star_rules[:most]))
     if not blocking:
         return
     group_at = {group.agents[0].number: group for group in subject.groups}
@@ -137,7 +141,7 @@ def _with_examples(
     subject: CheckedFile, everybody: Rules, rules: list[Rule]
 ) -> Iterator[tuple[Rule, str]]:
     """Yield the rules that block a part of the site, each with a URL that it blocks."""
-    for rule in rules[:_MAX_RULES]:
+    for rule in rules:
         if not rule.allow and not _is_everything(rule):
             url = subject.analysis.likely_url(rule.line)
             if url is not None and not everybody.allowed(url):
