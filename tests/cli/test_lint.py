@@ -70,7 +70,7 @@ def test_summary_says_that_a_file_was_not_checked_completely() -> None:
 
 def test_findings_that_are_alike_are_grouped() -> None:
     write("robots.txt", "User-agent: a, b\n" * 72 + "Disallow: /\n")
-    message = "Several names on one line: no crawler uses this group by RFC 9309, only a by Google's parser"
+    message = "Several names on one line: by RFC 9309 no crawler uses this group, by Google's parser only a"
     suggestion = "Write a User-agent line for each: the rules below then apply to a and b"
     assert run().stdout.splitlines() == [
         f"robots.txt:1:13 error G006 {message}",

@@ -18,6 +18,7 @@ CASES = tomllib.loads((ROOT / "tests/cases/owners.toml").read_text("utf-8"))["ca
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['kind']}: {case['file'][:40]!r}")
 def test_findings_are_in_order(case: dict[str, Any]) -> None:
     found = by_importance(lint(case["file"].encode()))
+    assert all(each.suggestion for each in found)
     assert [[each.line, each.code, each.message, each.suggestion] for each in found] == case[
         "finds"
     ]

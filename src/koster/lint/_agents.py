@@ -109,7 +109,7 @@ def several_names(subject: CheckedFile) -> Iterator[Remark]:
         too = ", too" if readers else ""
         yield Remark(
             subject.value(line),
-            f"Several names on one line: {_users(line.value, names)}",
+            f"Several names on one line: {_users_of_several(line.value, names)}",
             f"Write a User-agent line for each: the rules below then apply to {_listed(left)}{too}",
             proposal=(subject.edit_value(line, "\nUser-agent: ".join(names)),)
             if len(names) <= _MAX_NAMES
@@ -225,18 +225,30 @@ def _users(value: str, names: Sequence[str]) -> str:
     """Return which crawlers use a group for a value that is meant for some names."""
     by_rfc, by_google = (_readers(value, names, dialect) for dialect in (RFC9309, GOOGLE))
     if by_rfc == by_google:
-        left = [name for name in names if name not in by_rfc]
-        others = f", not {_listed(left)}" if by_rfc and left else ""
-        return f"{_used_by(by_rfc)}{others}"
-    return f"{_used_by(by_rfc)} by RFC 9309, {_who(by_google)} by Google's parser"
+        return _used_by(by_rfc)
+    return f"by RFC 9309 {_used_by(by_rfc)}, by Google's parser {_only(by_google)}"
+
+
+def _users_of_several(value: str, names: Sequence[str]) -> str:
+    """Return the same for several names, and which of them do not use the group."""
+    users = _readers(value, names, RFC9309)
+    if users != _readers(value, names, GOOGLE):
+        return _users(value, names)
+    left = [name for name in names if name not in users]
+    others = (
+        f", {_listed(left)} {'does' if len(left) == 1 and left[0] != '*' else 'do'} not"
+        if users and left
+        else ""
+    )
+    return f"by RFC 9309 and Google's parser {_used_by(users)}{others}"
 
 
 def _used_by(names: list[str]) -> str:
     verb = "use" if len(names) > 1 or "*" in names else "uses"
-    return f"{_who(names)} {verb} this group"
+    return f"{_only(names)} {verb} this group"
 
 
-def _who(names: list[str]) -> str:
+def _only(names: list[str]) -> str:
     return f"only {_listed(names)}" if names else "no crawler"
 
 
