@@ -88,6 +88,7 @@ def lint(
     severities: Mapping[str, Severity] = MappingProxyType({}),
     is_cut: bool = False,
     charset: str | None = None,
+    site: str | None = None,
 ) -> list[Finding]:
     """Return the findings in a file, ordered by position: at most 100,000 with one code.
 
@@ -102,6 +103,7 @@ def lint(
         severities: Severities that differ from those of the checks, by code.
         is_cut: Whether ``body`` is truncated.
         charset: The original charset, if ``body`` was converted to UTF-8.
+        site: The origin that served the file, if it is known: ``https://example.com``.
     """
     template = None if program_language(body) else template_of(body)
     subject = CheckedFile(
@@ -113,6 +115,7 @@ def lint(
         template=template,
         is_cut=is_cut,
         charset=charset,
+        site=site,
     )
     found = []
     for check in checks:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
+from urllib.parse import urlsplit
 
 from .._asking import file_of
 from .._contents import is_binary, is_page, program_language, wide_charset
@@ -130,7 +131,8 @@ class CheckedFile:
 
     ``dialects``: the dialects to compare with the file's own; ``crawlers``: the crawlers that
     should find the site; ``codes``: those of all checks; ``template``: set if the file is one;
-    ``is_cut``: the file is truncated; ``charset``: its original charset, if not UTF-8.
+    ``is_cut``: the file is truncated; ``charset``: its original charset, if not UTF-8; ``site``: the
+    origin that served it, if it is known.
     """
 
     def __init__(
@@ -144,6 +146,7 @@ class CheckedFile:
         template: Template | None = None,
         is_cut: bool = False,
         charset: str | None = None,
+        site: str | None = None,
     ) -> None:
         self.robots: RobotsTxt = parse(body, dialect)
         self.body = body
@@ -158,6 +161,7 @@ class CheckedFile:
         self._extents: dict[tuple[int, ...], Classification] = {}
         self.is_cut = is_cut
         self.charset = charset
+        self.site_host = urlsplit(site).hostname if site else None
         self.budget = Budget(_STEPS)
         #: For notes, so that they do not use up the budget for errors.
         self.idle_budget = Budget(_STEPS)

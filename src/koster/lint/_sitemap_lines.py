@@ -130,7 +130,7 @@ def sitemap_blocked(subject: CheckedFile) -> Iterator[Remark]:
 def unreachable_sitemap(subject: CheckedFile) -> Iterator[Remark]:
     for line in subject.lines_of(Directive.SITEMAP):
         host = _host(line.value)
-        why = host and why_unreachable(host)
+        why = host and host != subject.site_host and why_unreachable(host)
         if host and why:
             yield Remark(
                 subject.value(line),
@@ -147,7 +147,8 @@ def unreachable_sitemap(subject: CheckedFile) -> Iterator[Remark]:
 def deployed_sitemap(subject: CheckedFile) -> Iterator[Remark]:
     for line in subject.lines_of(Directive.SITEMAP):
         host = _host(line.value)
-        if host and is_deployed(host) and not why_unreachable(host):
+        is_other = host and host != subject.site_host
+        if host and is_other and is_deployed(host) and not why_unreachable(host):
             yield Remark(
                 subject.value(line),
                 f"{truncate(host)} is the address of a deploy service",

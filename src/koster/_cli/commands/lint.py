@@ -274,6 +274,7 @@ class _Linter:
             # The size on disk is what crawlers fetch.
             is_cut=each.is_cut or len(each.on_disk) > MAX_BYTES,
             charset=each.charset,
+            site=each.site,
         )
         return self.baseline.unknown(each.path, each.body, found) if self.baseline else found
 
