@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import zlib
 from collections.abc import Iterable
@@ -12,6 +13,7 @@ from .model import LineKind
 from .robots import RobotsTxt, parse
 
 _HTML = re.compile(rb"<(?:!doctype|html|head|body|meta|script|div|title|\?xml)", re.IGNORECASE)
+_WHOLE_PAGE = re.compile(rb"<(?:!doctype|html|head|body|\?xml)", re.IGNORECASE)
 #: How compressed data begins.
 _COMPRESSED = (
     (b"\x1f\x8b", "gzip"),
@@ -48,6 +50,7 @@ _PROGRAMS = {
         rb"from\s+[\w.]+\s+import\s|import\s+[\w.]+(?:\s+as\s+\w+)?\s*$|return\s+\w+\("
         rb"|(?:async\s+)?def\s+\w+\(.*:\s*$|class\s+\w+.*:\s*$|@\w[\w.]*\("
     ),
+    "shell": re.compile(rb"echo\s+['\"].*>|cat\s*<<|set\s+-[eux]|#!/|export\s+\w+="),
     "PHP": re.compile(rb"<\?php|echo\s+['\"]|header\s*\(|if\s*\(\s*\$|\$\w+\s*="),
     "Ruby": re.compile(
         rb"class\s+[A-Z]\w*|module\s+[A-Z]\w*|def\s+\w+[?!]?\s*(?:\(.*\))?\s*$"
@@ -65,6 +68,8 @@ _DIRECTIVE_LINE = re.compile(
 _CODE_COMMENT = re.compile(rb"(?:#|//|/?\*|<!--)")
 #: Lines to look at: programs show what they are at the start.
 _MAX_CODE_LINES = 100
+#: JSON that says something else than a robots.txt is short.
+_MAX_JSON = 100_000
 #: The start of a line that is neither blank nor a comment.
 _TEXT = re.compile(rb"(?:\A|[\r\n])[ \t\v\f]*+[^#\s]")
 #: With fewer control characters a file may be text.
@@ -76,6 +81,16 @@ _CONTROLS = bytes({*range(32), 127} - set(b"\t\n\v\f\r\x1b"))
 def is_page(body: bytes) -> bool:
     """Return whether bytes are an HTML page."""
     return _HTML.match(body.lstrip(b"\xef\xbb\xbf \t\r\n\v\f")[:16]) is not None
+
+
+def is_only_page(body: bytes, readings: Iterable[RobotsTxt]) -> bool:
+    """Return whether bytes are an HTML page, and not a robots.txt below a stray tag.
+
+    ``readings`` is what they are as a robots.txt, in some dialects.
+    """
+    if not is_page(body):
+        return False
+    return _WHOLE_PAGE.search(body[:200]) is not None or not any(each.groups for each in readings)
 
 
 def program_language(body: bytes) -> str | None:
@@ -90,12 +105,22 @@ def program_language(body: bytes) -> str | None:
     ]
     if not code or (code[0].startswith(b"<?php") and b"?>" in body):
         return None
+    if code[0][:1] in b"[{" and _is_json(body):
+        return "JSON"
     for language, pattern in _PROGRAMS.items():
         if pattern.match(code[0]):
             count = sum(pattern.match(line) is not None for line in code)
             directives = sum(_DIRECTIVE_LINE.match(line) is not None for line in code)
             return language if not directives or count >= max(directives, 2) else None
     return None
+
+
+def _is_json(body: bytes) -> bool:
+    try:
+        json.loads(body[:_MAX_JSON])
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def wide_charset(body: bytes) -> str | None:

@@ -1,4 +1,4 @@
-"""Templates: a robots.txt with tags of Jinja, Twig, Liquid, Go, Hugo, ERB or PHP.
+"""Templates: a robots.txt with tags of Jinja, Twig, Liquid, Go, Hugo, ERB, PHP or others.
 
 A template is checked around its tags: they are masked, so that lines and columns stay the same.
 """
@@ -13,14 +13,22 @@ from .model import text_of
 
 _PHP, _ERB, _JINJA, _GO = "PHP", "ERB", "Jinja, Twig or Liquid", "Go or Hugo"
 _ANY = "Jinja, Twig, Liquid, Go or Hugo"
+_BLADE, _FREEMARKER = "Blade", "FreeMarker"
 _STATIC = "front matter of Jekyll, Hugo or Eleventy"
 #: How tags open and close.
-_TAGS = {b"<?": b"?>", b"<%": b"%>", b"{%": b"%}", b"{#": b"#}", b"{{": b"}}"}
+_TAGS = {
+    b"<?": b"?>", b"<%": b"%>", b"{%": b"%}", b"{#": b"#}", b"{{": b"}}", b"<#": b">", b"</#": b">",
+}  # fmt: skip
 #: What generators of static sites read first, and do not write.
 _FRONT_MATTER = re.compile(
     rb"(?:\xef\xbb\xbf)?(---|\+\+\+)[ \t]*\r?\n(?:[^\r\n]*\r?\n){0,50}?\1[ \t]*(?=[\r\n]|\Z)"
 )
-_OPENING = re.compile(rb"<\?(?=php|=)|<%|\{%|\{#|\{\{")
+#: A line of logic in Blade, which has no end of its own.
+_BLADE_LINE = re.compile(
+    rb"^[ \t]*@(?:(?:end)?(?:if|unless|env|production|foreach)|else|elseif)\b[^\r\n]*",
+    re.MULTILINE,
+)
+_OPENING = re.compile(rb"<\?(?=php|=)|<%|\{%|\{#|\{\{|</?#(?=[a-z])")
 _GO_LOGIC = re.compile(
     rb"\{\{-?\s*(?:if|else|end|range|with|block|define|template|partial|return)\b"
 )
@@ -51,6 +59,8 @@ class Template:
 def template_of(body: bytes) -> Template | None:
     """Return the template that a file is, or None if it has no tags."""
     tags = list(_tags(body))
+    if b"@" in body and not tags:
+        tags = [match.span() for match in _BLADE_LINE.finditer(body)]
     if not _is_surely_template(body, tags):
         return None
     texts = [body[start:end] for start, end in tags]
@@ -131,15 +141,19 @@ def _is_logic(text: bytes) -> bool:
     return _GO_LOGIC.match(text) is not None if text.startswith(b"{{") else not _VALUE.match(text)
 
 
+#: Languages by how their tags begin.
+_BY_BEGIN = (
+    ((b"<?",), _PHP), ((b"<%",), _ERB), ((b"@",), _BLADE), ((b"<#", b"</#"), _FREEMARKER),
+    ((b"{%", b"{#"), _JINJA),
+)  # fmt: skip
+
+
 def _language(texts: list[bytes]) -> str:
-    if any(text.startswith(b"<?") for text in texts):
-        return _PHP
-    if any(text.startswith(b"<%") for text in texts):
-        return _ERB
     if len(texts) == 1 and _FRONT_MATTER.match(texts[0]):
         return _STATIC
-    if any(text.startswith((b"{%", b"{#")) for text in texts):
-        return _JINJA
+    for begins, language in _BY_BEGIN:
+        if any(text.lstrip().startswith(begins) for text in texts):
+            return language
     is_go = any(_GO_LOGIC.match(text) or _GO_VALUE.match(text) for text in texts)
     return _GO if is_go else _ANY
 

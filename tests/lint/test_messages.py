@@ -46,11 +46,11 @@ CASES = {
         # The same name twice is one crawler.
         ("User-agent: a\nCrawl-delay: 1\nUser-agent: A\nDisallow: /\n",),
         ("User-agent: a\nCrawl-delay: 1\nUser-agent: b\nDisallow: /*\nAllow: /\n",
-         (3, f"{_JOINED} a", "Write an empty Disallow: below line 2 to allow the site for a")),
+         (3, f"{_JOINED} a", "Write an empty Disallow: below line 2 if a should be allowed")),
         ("User-agent: a\nCrawl-delay: 1\nUser-agent: b\nDisallow: /\nAllow: /x\n",
          (3, f"{_JOINED} a", "Repeat the rules below line 2 if that is intended, else write an empty Disallow: there, which allows the site for a")),
         (f"{_MANY}User-agent: b\nDisallow: /\n",
-         (43, f"{_JOINED.replace('line 2', 'line 42')} a0, a1 and 19 others", "Write an empty Disallow: below each Crawl-delay to allow the site for a0, a1 and 19 others")),
+         (43, f"{_JOINED.replace('line 2', 'line 42')} a0, a1 and 19 others", "Write an empty Disallow: below each Crawl-delay if a0, a1 and 19 others should be allowed")),
     ],
     "G011": [
         ("User-agent: Googlebot2\nDisallow: /a\n",

@@ -52,7 +52,20 @@ WORDS_ONLY |= {
     "P003",
     "P007",
 }
-WORDS_ONLY |= {"B012", "L013", "M006", "M007", "P012", "S012", "Z001", "Z002", "Z003", "Z004"}
+WORDS_ONLY |= {
+    "B012",
+    "B013",
+    "L013",
+    "L014",
+    "M006",
+    "M007",
+    "P012",
+    "S012",
+    "Z001",
+    "Z002",
+    "Z003",
+    "Z004",
+}
 
 #: What a suggestion says that changes access.
 _SAYS_EFFECT = re.compile(r"block|allow|appl(?:y|ies)")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from .._charsets import bom_charset, decode_by_bom, is_utf16_or_utf32
-from .._contents import is_binary, is_page, is_readable, program_language, wide_charset
+from .._contents import is_binary, is_only_page, is_readable, program_language, wide_charset
 from .._reports import screen
 from .._reports.plain import shorten
 from ..decisions import Reason
@@ -149,7 +149,7 @@ def charset_name(each: RobotsFile) -> str:
 
 def _why_unreadable(body: bytes, dialects: tuple[Dialect, ...]) -> str | None:
     """Return why crawlers find no rules in a file, as part of a sentence."""
-    if is_page(body):
+    if is_only_page(body, [parse(body, each) for each in dialects] if b"<" in body[:50] else []):
         return "is an HTML page, not a robots.txt"
     if wide_charset(body):
         return "seems to be in UTF-16 or UTF-32, without a byte order mark"

@@ -282,6 +282,9 @@ class _Writer:
             and not rules_for_data(self._old, each.tokens).is_named
         ]
         rules = same.rules_for("*")
+        if self._intentions.others is None and _blocks_site(rules):
+            # They would be blocked from the whole site, which nobody asked for.
+            return []
         lines = [str(rule) for group in rules.groups for rule in group.rules if rule.pattern]
         lines += self._settings.lines_for(rules)
         return _group("These crawlers ignore the * group.", names, lines) if names else []

@@ -15,11 +15,11 @@ from types import MappingProxyType
 from .._contents import is_binary, is_page, program_language, wide_charset
 from .._templates import Template, template_of
 from ..dialects import GOOGLE, RFC9309, Dialect
-from ._bytes import KINDS
+from ._bytes import KINDS, is_unreadable
 from ._checks import Check, Family
 from ._edits import Fixed, Kept, apply_edits, fixes
 from ._ignoring import ignored_codes
-from ._managed import MANAGED_CODE, managed_lines
+from ._managed import CHANGE_ELSEWHERE, MANAGED_CODE, managed_lines
 from ._model import (
     SEARCH_CRAWLERS,
     CheckedFile,
@@ -62,14 +62,24 @@ _TEMPLATE_CODE = "B011"
 #: These compare lines with one another, so they need all lines: not for a template with conditions.
 _NEEDS_ALL_LINES = ("G001", "G002", "G003", "G004", "G009", "G010", "S", "D", "E006", "E008")
 #: Findings about the whole site: more important than all others, the first of these most.
-_WHOLE_SITE = ("B001", "B010", "B002", "B012", "G015", "S006", "S007", "Z001", "L009")
+_WHOLE_SITE = (
+    "B001",
+    "B010",
+    "B002",
+    "B012",
+    "B013",
+    "L014",
+    "G015",
+    "S006",
+    "S007",
+    "Z001",
+    "L009",
+)
 #: The most important of the other findings, if their severity is the same.
 _IMPORTANT = (
     "G001", "G006", "G014", "P009", "B011", "G003", "S015", "S013", "G005", "S008", "M002", "M006",
     "S001", "S002", "G002", "G013",
 )  # fmt: skip
-
-_CHANGE_ELSEWHERE = "Cloudflare writes this line: change it in its dashboard"
 
 #: The maximum number of findings with one code. Files of millions of lines have more.
 _MAX_FINDINGS = 100_000
@@ -118,8 +128,9 @@ def lint(
         site=site,
     )
     found = []
+    is_robots = subject.is_text and not is_unreadable(subject)
     for check in checks:
-        if not (subject.is_text or check.find in KINDS):
+        if not (is_robots or check.find in KINDS):
             continue
         if template and template.has_logic and check.code.startswith(_NEEDS_ALL_LINES):
             continue
@@ -173,7 +184,9 @@ def _with_owners(findings: Iterable[Finding], managed: range) -> Iterator[Findin
         if each.line not in managed or each.code == MANAGED_CODE:
             yield each
         else:
-            yield each._replace(suggestion=_CHANGE_ELSEWHERE, edits=(), proposal=())
+            yield each._replace(
+                suggestion=CHANGE_ELSEWHERE.format(line="this line"), edits=(), proposal=()
+            )
 
 
 def most_important(findings: Iterable[Finding]) -> Finding | None:

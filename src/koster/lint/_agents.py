@@ -31,14 +31,19 @@ _HEADER = re.compile(r"Mozilla/|\(compatible|AppleWebKit|Gecko", re.IGNORECASE)
 _TOKEN_IN_HEADER = re.compile(r"compatible;\s*((?!MSIE)[A-Za-z][A-Za-z0-9_.-]*)")
 
 #: What people write between names, and around them.
-_BETWEEN_NAMES = re.compile(r"\s*[,;|]\s*|\s+(?:and|or|&|\+)\s+", re.IGNORECASE)
-_AROUND_NAMES = " \t\"'`\u201c\u201d\u2018\u2019\u00ab\u00bb<>()[]{}:;,|=@"
+_BETWEEN_NAMES = re.compile(
+    r"\s*[,;|>\u3001\uff0c\u00b7\u2022\u2013]\s*|\s*&&\s*|\s+(?:and|or|und|oder|et|ou|y|o|e|&|\+|-)\s+",
+    re.IGNORECASE,
+)
+#: What some write behind a name.
+_REMARK = re.compile(r"\s+\([^()]*\)(?=\s*(?:[,;|]|\Z))")
+_AROUND_NAMES = " \t\"'`\u201c\u201d\u201e\u2018\u2019\u201a\u00ab\u00bb<>()[]{}:;,|=@^$"
 _NAME = re.compile(r"\*|[A-Za-z0-9._-]+\*?(?=/[\w.]*\Z|\Z)")
 _BOT_LIKE = re.compile(r"[\w.-]{2,}(?:bot|spider|crawler)\Z", re.IGNORECASE)
 _REPEATED = re.compile(r"user-?agents?\s*[:=]\s*", re.IGNORECASE)
 #: What people write for all crawlers.
 _EVERYBODY = re.compile(
-    r"\*{2,}|[.(]\.?\*\)?|(?:any|every|all)(?:one|body)?|(?:all other|all|any|every|other)[ _-]?"
+    r"\*{2,}|[.(]\.?\*\)?|(?:any|every|all)(?:one|body)?|alle|todos|tous|tutti|\*\W+.*|(?:all other|all|any|every|other)[ _-]?"
     r"(?:robots?|bots?|crawlers?|spiders?|agents?|user[ _-]?agents?|search ?engines?)"
     r"|robots|bots|crawlers|spiders",
     re.IGNORECASE,
@@ -50,6 +55,7 @@ _DESCRIPTION = re.compile(
 )
 #: Maximum number of names on a line to look at.
 _MAX_NAMES = 100
+_MAX_NAME_LINE = 10_000
 #: An agent that no group names.
 _SOMEBODY = "koster-somebody"
 _ALL_OTHERS = "all other crawlers"
@@ -65,7 +71,7 @@ def glued_rule(subject: CheckedFile) -> Iterator[Remark]:
         found = SECOND_DIRECTIVE.search(line.value)
         if found:
             at = subject.value_start(line) + found.start()
-            path = line.value[found.end() :].strip()
+            path = SECOND_DIRECTIVE.split(line.value[found.end() :])[0].strip()
             is_safe = bool(path.strip("/*$"))
             verb = "allows" if found[1].lower() == "allow" else "blocks"
             effect = f", which {verb} {truncate(path)}" if "allow" in found[1].lower() else ""
@@ -110,7 +116,9 @@ def several_names(subject: CheckedFile) -> Iterator[Remark]:
         yield Remark(
             subject.value(line),
             f"Several names on one line: {_users_of_several(line.value, names)}",
-            f"Write a User-agent line for each: the rules below then apply to {_listed(left)}{too}",
+            f"Write a User-agent line for each: the rules below then apply to {_listed(left)}{too}"
+            if left
+            else "Write a User-agent line for each, or only those that the rules below apply to",
             proposal=(subject.edit_value(line, "\nUser-agent: ".join(names)),)
             if len(names) <= _MAX_NAMES
             else (),
@@ -177,14 +185,14 @@ def _names_in(value: str) -> list[str]:
     """
     if _HEADER.search(value) or SECOND_DIRECTIVE.search(value):
         return []
-    text = value.strip(_AROUND_NAMES)
+    text = _REMARK.sub("", value[:_MAX_NAME_LINE]).strip(_AROUND_NAMES)
     names = [part.strip(_AROUND_NAMES) for part in _BETWEEN_NAMES.split(text)]
     if len(names) == 1:
         known = known_crawlers()
         names = re.split(r"[\s/]+", text)
         if not all(each == "*" or each.lower() in known or _BOT_LIKE.match(each) for each in names):
             return []
-    names = [name for name in dict.fromkeys(names) if name]
+    names = list({name.lower(): name for name in reversed(names) if name}.values())[::-1]
     found = [match[0] for match in map(_NAME.match, names[: _MAX_NAMES + 1]) if match]
     return found if len(found) == min(len(names), _MAX_NAMES + 1) > 1 else []
 
@@ -205,17 +213,17 @@ def _find_no_names(subject: CheckedFile) -> Iterator[tuple[Line, str]]:
             token = _TOKEN_IN_HEADER.search(value)
             yield line, token[1] if token else ""
             continue
+        if SECOND_DIRECTIVE.search(value):
+            continue
         name = _REPEATED.sub("", value).strip(_AROUND_NAMES)
         if _EVERYBODY.fullmatch(value) or _EVERYBODY.fullmatch(name):
             yield line, "*"
-        elif SECOND_DIRECTIVE.search(value):
-            continue
         elif name != value and _ONE_OR_MORE_WORDS.fullmatch(name.partition("/")[0]):
             name = name.partition("/")[0]
             if not _readers(value, [name], RFC9309):
                 yield line, name if name.lower() in known else similar_token(name) or name
-        elif "*" in value.rstrip("*"):
-            bare = value.strip("*")
+        elif "*" in value.rstrip("*") or value.endswith(("-*", "_*")):
+            bare = value.strip("*-_")
             yield line, bare if bare.lower() in known else ""
         elif _DESCRIPTION.fullmatch(name):
             yield line, ""
@@ -249,7 +257,8 @@ def _used_by(names: list[str]) -> str:
 
 
 def _only(names: list[str]) -> str:
-    return f"only {_listed(names)}" if names else "no crawler"
+    only = "" if "*" in names else "only "
+    return f"{only}{_listed(names)}" if names else "no crawler"
 
 
 def _listed(names: Sequence[str]) -> str:

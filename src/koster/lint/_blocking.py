@@ -114,7 +114,8 @@ def _blocking_everybody(subject: CheckedFile) -> Rule | None:
     found = subject.extent(rules)
     rule = rules.decide("/").rule
     if found.extent is Extent.ALL:
-        return rule if found.is_proved else None
+        usual = rules.decide("/any/page").rule
+        return (usual or rule) if found.is_proved else None
     if rule is not None and rule.allow and rule.pattern.endswith("/$"):
         rule = rules.decide("/any/page").rule
         if rule is not None and not rule.allow and allows_only_pages(subject, rules):

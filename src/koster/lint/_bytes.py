@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from itertools import islice
 
 from .._charsets import is_utf16_or_utf32
-from .._contents import is_binary, is_page, program_language, wide_charset
+from .._contents import is_binary, program_language, wide_charset
 from .._wording import count_noun
 from ..model import Line, LineKind
 from ..robots import parse
 from ._checks import ERROR, NOTE, WARNING, check
+from ._directives import intended_directives
 from ._model import WHOLE_FILE, CheckedFile, Edit, Place, Remark, corrected
 
 #: Maximum number of characters fixed per line.
@@ -53,10 +54,11 @@ _DASHES = "‐‑‒–—−﹣－"
     fix="# <!DOCTYPE html>\nUser-agent: *\nDisallow:\n",
     source="RFC 9309 §2.3: the file is text/plain")  # fmt: skip
 def html(subject: CheckedFile) -> Iterator[Remark]:
-    if is_page(subject.body):
+    if subject.is_page:
+        what = "XML" if subject.body.lstrip()[:5].lower() == b"<?xml" else "an HTML page"
         yield Remark(
             subject.text(subject.lines[0]),
-            "This is an HTML page, not a robots.txt: crawlers find no rules in it",
+            f"This is {what}, not a robots.txt: crawlers find no rules in it",
             "Serve the file as text/plain, or answer 404 if the site has no robots.txt",
         )
 
@@ -118,7 +120,7 @@ def wide(subject: CheckedFile) -> Iterator[Remark]:
     fix="User-agent: *\nDisallow: /a\x00b\n", encoding="latin-1",
     source="RFC 9309 §2.3: the file is text/plain")  # fmt: skip
 def binary(subject: CheckedFile) -> Iterator[Remark]:
-    if is_binary(subject.body) and not is_page(subject.body):
+    if is_binary(subject.body) and not subject.is_page:
         yield Remark(
             WHOLE_FILE,
             "The file is binary, not text: crawlers find no rules in it",
@@ -141,8 +143,33 @@ def program(subject: CheckedFile) -> Iterator[Remark]:
         )
 
 
+@check("B013", "no-readable-line", ERROR, "No line of the file is one of a robots.txt",
+    why="Crawlers find no rules in it, so everything is allowed. Perhaps it is another file, or an error message.",
+    example="Error: file not found\n",
+    fix="# Error: file not found\nUser-agent: *\nDisallow:\n",
+    source="RFC 9309 §2.2")  # fmt: skip
+def nothing_readable(subject: CheckedFile) -> Iterator[Remark]:
+    if subject.is_text and is_unreadable(subject):
+        yield Remark(
+            WHOLE_FILE,
+            "No line of this file is one of a robots.txt: crawlers find no rules in it",
+            "Serve the robots.txt, or answer 404 if the site has none",
+        )
+
+
+def is_unreadable(subject: CheckedFile) -> bool:
+    """Return whether no line is, or was meant to be, one that crawlers read."""
+    if subject.robots.groups or subject.template or subject.lines_by_kind[LineKind.DIRECTIVE]:
+        return False
+    unknown, malformed = (
+        subject.lines_by_kind[kind] for kind in (LineKind.UNKNOWN, LineKind.MALFORMED)
+    )
+    meant = intended_directives(subject) or look_alikes(subject) or subject.read_only_by_google
+    return bool(unknown or malformed) and not meant
+
+
 #: The only checks that apply to a file that is not a robots.txt.
-KINDS = (html, wide, binary, program)
+KINDS = (html, wide, binary, program, nothing_readable)
 
 
 @check("B003", "byte-order-mark", NOTE, "The file begins with a UTF-8 byte order mark",

@@ -117,4 +117,5 @@ def intended_directive(key: str) -> str | None:
     if not similar:
         return None
     matches = difflib.get_close_matches(lower, similar, 1, _SIMILAR)
-    return str(DIRECTIVES[matches[0]]) if matches else None
+    # No crawler obeys Noindex.
+    return str(DIRECTIVES[matches[0]]) if matches and matches[0] != "noindex" else None

@@ -13,6 +13,7 @@ from ..robots import parse
 from ._checks import ERROR, NOTE, WARNING, check
 from ._managed import managed_lines
 from ._model import WHOLE_FILE, CheckedFile, Edit, GroupLines, Remark, first_names, truncate
+from ._names import is_tool
 
 #: The versions that the engine accepts.
 _ROBOT_VERSION = re.compile(r"0*([0-9]{1,9})\.([0-9]+)(?:\.[0-9]+)?")
@@ -67,6 +68,9 @@ def no_rules(subject: CheckedFile) -> Iterator[Remark]:
             and not _has_rules(subject, line.value, has_rules_at)
         ]
         named = [name for name in names if name != "*"]
+        if group.others and named and all(map(is_tool, named)):
+            # A pace for a tool, or for what somebody shares: it need not have the other rules.
+            continue
         if named and has_star_rules and len(named) == len(names):
             who = first_names(named)
             verb = "ignores" if len(named) == 1 else "ignore"

@@ -8,10 +8,12 @@ from typing import NamedTuple
 
 from .._wording import joined
 from ..analysis import Extent
+from ..crawlers import Purpose
 from ..model import RULES, Directive, Line, LineKind
 from ._checks import ERROR, WARNING, check
 from ._directives import intended_directive
 from ._model import CheckedFile, Edit, GroupLines, Remark, first_names, truncate
+from ._names import known_crawlers
 
 #: Maximum numbers of rules, and of their characters, in a suggestion.
 MAX_REPEATED = 20
@@ -116,15 +118,18 @@ def _blocks_all(subject: CheckedFile, agent: Line, rules: list[Line]) -> bool:
 def blocked_by_accident(subject: CheckedFile) -> dict[str, Joined]:
     """Return the groups without rules that the next one blocks, by the names that need the site.
 
-    These are ``*``, unless the next group is for it, and the search engines.
+    These are ``*``, unless the next group is for it, and the search engines: all that are known, if
+    the next group blocks all others.
     """
     engines = {_EVERYBODY, *map(str.lower, subject.crawlers)}
+    known = {name for name, each in known_crawlers().items() if Purpose.SEARCH in each.purposes}
     return {
         agent.value.lower(): each
         for each in joined_groups(subject)
         if each.blocks_all
         for agent in each.agents
         if agent.value.lower() in engines
+        or (each.second.value == _EVERYBODY and agent.value.lower() in known)
     }
 
 
@@ -191,7 +196,7 @@ def joined_with_the_next(subject: CheckedFile) -> Iterator[Remark]:
         if is_list or each in accidents.values():
             continue
         if each.blocks_all:
-            suggestion = f"Write an empty Disallow: {_below(each)} to allow the site for {_names(each.agents)}"
+            suggestion = f"Write an empty Disallow: {_below(each)} if {_names(each.agents)} should be allowed"
             added = ["Disallow:"]
         else:
             suggestion = f"Repeat the rules {_below(each)} if that is intended, else write an empty Disallow: there, which allows the site for {_names(each.agents)}"

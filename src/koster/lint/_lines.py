@@ -33,6 +33,9 @@ _IGNORED_BY = {
     Directive.CONTENT_SIGNAL: ("Google",),
     Directive.CONTENT_USAGE: ("Google",),
 }
+#: Lines of git between two versions, and a path on a line of its own.
+_CONFLICT = re.compile(r"(?:<{7}|>{7}) |={7}\Z|\|{7}(?: |\Z)")
+_LONE_PATH = re.compile(r"\s*(?:- )?(/[^\s:]*)\s*")
 _FRAGMENT = re.compile(r"#[!/\w.=&-]+")
 
 
@@ -74,7 +77,19 @@ def malformed(subject: CheckedFile) -> Iterator[Remark]:
         if line.text.lstrip("\ufeff \t").startswith("<"):
             continue
         text = line.text.partition("#")[0]
+        if _CONFLICT.match(text):
+            continue
         match = _DIRECTIVE_WITHOUT_COLON.match(text)
+        path = _LONE_PATH.fullmatch(text)
+        if path:
+            yield corrected(
+                subject.text(line),
+                "Path without a directive: crawlers ignore this line",
+                f"Write Disallow: {truncate(path[1])}",
+                (subject.edit(line, path.start(1), 0, "Disallow: "),),
+                f"Disallow: {path[1]}",
+            )
+            continue
         value = text[match.end() :].rstrip() if match else ""
         if match and value:
             yield corrected(
@@ -98,6 +113,21 @@ def malformed(subject: CheckedFile) -> Iterator[Remark]:
                 "Start comments with #",
                 edits=(subject.edit(line, len(line.text) - len(line.text.lstrip()), 0, "# "),),
             )
+
+
+@check("L014", "merge-conflict", ERROR, "The file has a merge conflict",
+    why="Git writes both versions into the file, between lines with < = and >. Crawlers ignore these lines, and obey both versions.",
+    example="User-agent: *\n<<<<<<< HEAD\nDisallow: /a\n=======\nDisallow: /b\n>>>>>>> main\n",
+    fix="User-agent: *\nDisallow: /a\n",
+    source="https://git-scm.com/docs/git-merge#_how_conflicts_are_presented")  # fmt: skip
+def conflict(subject: CheckedFile) -> Iterator[Remark]:
+    marks = [line for line in subject.lines if _CONFLICT.match(line.text)]
+    if any(line.text.startswith(("<", ">")) for line in marks):
+        yield Remark(
+            subject.text(marks[0]),
+            f"Merge conflict up to line {marks[-1].number}: crawlers obey both versions",
+            "Keep one version, and remove the lines of git",
+        )
 
 
 @check("L003", "misspelled-directive", WARNING, "A directive is misspelled, but Google reads it",
@@ -159,6 +189,8 @@ def unknown(subject: CheckedFile) -> Iterator[Remark]:
     reported = set()
     intended = intended_directives(subject)
     for line in subject.unknown_lines:
+        if _CONFLICT.match(line.text):
+            continue
         key = line.key.lower()
         is_known = key in UNREAD or without_effect(line) is not None
         is_typo = line.key in intended or _is_sitemap_url(line)

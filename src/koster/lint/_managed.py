@@ -11,6 +11,7 @@ from ._model import CheckedFile, Place, Remark, first_names
 
 _BEGIN = re.compile(rb"^# BEGIN Cloudflare Managed Content", re.IGNORECASE | re.MULTILINE)
 MANAGED_CODE = "L013"
+CHANGE_ELSEWHERE = "Cloudflare writes {line}: change it in its dashboard"
 _END = "END Cloudflare Managed Content"
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from .._asking import file_of
-from .._contents import is_binary, is_page, program_language, wide_charset
+from .._contents import is_binary, is_only_page, program_language, wide_charset
 from .._lazy import cached_property
 from .._templates import Template
 from .._wording import joined, truncated
@@ -175,8 +175,13 @@ class CheckedFile:
     def is_text(self) -> bool:
         """Whether the file is meant for crawlers: not HTML, UTF-16, UTF-32, binary or a program."""
         body = self.body
-        is_other = is_page(body) or wide_charset(body) or is_binary(body) or program_language(body)
-        return not is_other
+        is_other = wide_charset(body) or is_binary(body) or program_language(body)
+        return not (is_other or self.is_page)
+
+    @cached_property
+    def is_page(self) -> bool:
+        """Whether the file is an HTML page."""
+        return is_only_page(self.body, [self.robots])
 
     @cached_property
     def lines_by_kind(self) -> dict[LineKind, list[Line]]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from .. import crawlers
-from ..crawlers import Crawler
+from ..crawlers import Crawler, Purpose
 from ..errors import MissingExtraError
 
 #: Operators with crawlers that have other names than the company and its products.
@@ -39,6 +39,14 @@ _REAL_NAMES = frozenset(
 _WORDS_FOR_CRAWLERS = ("bot", "bots", "crawler", "robot", "spider", "web")
 #: Names of one or more words.
 _PLAIN = re.compile(r"[A-Za-z0-9._-]+(?: [A-Za-z0-9._-]+)*[+!]?")
+#: Why crawlers visit all of a site.
+_GENERAL = {
+    Purpose.SEARCH,
+    Purpose.AI_SEARCH,
+    Purpose.USER_FETCH,
+    Purpose.TRAINING,
+    Purpose.DATASET,
+}
 _SEPARATORS = re.compile(r"[-_. ]+")
 _OTHERS = re.compile(r"[^a-z0-9]")
 
@@ -50,6 +58,23 @@ def known_crawlers() -> dict[str, Crawler]:
         return {each.token.lower(): each for each in crawlers.known()}
     except MissingExtraError:
         return {}
+
+
+def crawler_named(name: str) -> Crawler | None:
+    """Return the known crawler for a name in a file, which may have a version or a star."""
+    return known_crawlers().get(name.partition("/")[0].rstrip("*").lower())
+
+
+def finds_pages(name: str) -> bool:
+    """Return whether a crawler visits all of a site, and not what somebody shares, or its owner's."""
+    crawler = crawler_named(name)
+    return crawler is not None and not _GENERAL.isdisjoint(crawler.purposes)
+
+
+def is_tool(name: str) -> bool:
+    """Return whether a crawler is known, and does not visit all of a site: see `finds_pages`."""
+    crawler = crawler_named(name) or crawler_named(f"{name}bot")
+    return crawler is not None and _GENERAL.isdisjoint(crawler.purposes)
 
 
 def operator_of(name: str) -> str | None:

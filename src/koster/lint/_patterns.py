@@ -20,6 +20,11 @@ _HOST = re.compile(r"https?://[^/*$]+", re.IGNORECASE)
 #: What people write around paths.
 _AROUND_PATHS = " \t\u00a0\u2007\u202f\"'`\u201c\u201d\u2018\u2019<>()[]{}:;,|=^\\"
 _EVERYTHING = ("all", "everything", "any", ".*", "*.*", "**")
+#: Parameters of links that people block by name.
+_KNOWN_PARAMETER = re.compile(
+    r"(?:utm_\w+|gclid|fbclid|msclkid|phpsessid|jsessionid|sessionid|session_id|sid)=?",
+    re.IGNORECASE,
+)
 _NOTHING = (
     "none",
     "nothing",
@@ -35,7 +40,13 @@ _NOTHING = (
     "blank",
 )
 #: What stands between the paths of a list, such as ``/a,/b`` and ``["/a", "/b"]``.
-_BETWEEN_PATHS = re.compile(r"[\"'\s]*[,;|][\"'\s]*")
+_BETWEEN_PATHS = re.compile(r"[\"'\s]*[,;|][\"'\s]*|\s+(?:and|or|und|oder|&|\+)\s+(?=/)")
+#: A directive that is there twice.
+_AGAIN = re.compile(r"(?:dis)?allow\s*:\s*", re.IGNORECASE)
+#: How something begins that is no path.
+_NO_PATHS = ("..", "~", "#", "$", "@", "!", "+", "-")
+#: A remark behind a path that does not begin with #.
+_REMARK = re.compile(r"\s+(?://|\(|--|<!--)")
 #: A parameter where the path of a URL begins.
 _PARAMETER = re.compile(r"/[?&]?([\w.-]+)=[^/]*|/&[^/]*")
 #: Before other characters a $ is probably meant literally, as in /cgi-bin/$STATE.
@@ -146,12 +157,18 @@ def _intended_path(line: Line, pattern: str) -> tuple[str, str | None]:
         return f"Write {line.directive}: without a path, which changes nothing", ""
     if pattern.lower() in _EVERYTHING or text.lower() in _EVERYTHING:
         return f"Write /, which {_blocks(line)} the whole site", "/"
-    path = text.replace("\\", "/").removeprefix("- ").removeprefix("./").strip(_AROUND_PATHS)
-    if not path or path.startswith(("..", "~", "#", "$", "@", "!", "+", "-")) or ":/" in path:
+    text = pattern.rstrip() if pattern.endswith("=") else text
+    path = _AGAIN.sub("", text).replace("\\", "/").removeprefix("- ").removeprefix("./")
+    path = path.strip(_AROUND_PATHS.replace("=", ""))
+    is_variable = pattern[0] in "{:[" or path.lower() in ("yes", "true", "1")
+    if not path or is_variable or path.startswith(_NO_PATHS) or ":/" in path:
         return "Write a path of this site, such as /private/, or remove the rule", None
     if not path.startswith(("/", "*")):
         # Query parameters and file extensions follow a path.
-        path = f"/*{path}" if _QUERY_OR_EXTENSION.match(path) else f"/{path}"
+        if _KNOWN_PARAMETER.fullmatch(path):
+            path = f"/*?*{path.rstrip('=')}="
+        else:
+            path = f"/*{path}" if _QUERY_OR_EXTENSION.match(path) else f"/{path}"
     return f"Write {path}, which {_blocks(line)} it", path
 
 
@@ -185,7 +202,7 @@ def _paths_in(pattern: str) -> list[str]:
     >>> _paths_in("/a,/b"), _paths_in('["/a", "/b"]'), _paths_in("/a,b")
     (['/a', '/b'], ['/a', '/b'], [])
     """
-    if not ("," in pattern or ";" in pattern or "|" in pattern):
+    if not _BETWEEN_PATHS.search(pattern):
         return []
     text = pattern.strip(_AROUND_PATHS)
     paths = [each.strip(_AROUND_PATHS) for each in _BETWEEN_PATHS.split(text)]
@@ -297,6 +314,18 @@ def spaces(subject: CheckedFile) -> Iterator[Remark]:
             yield _second_directive(subject, line, glued)
         elif match:
             at = subject.value_start(line) + match.start()
+            remark = _REMARK.search(pattern)
+            if remark:
+                rule = pattern[: remark.start()]
+                at = subject.value_start(line) + remark.start()
+                yield corrected(
+                    Place(line.number, at, len(pattern) - remark.start()),
+                    "Remark in a path: comments start with #",
+                    "Write # before it",
+                    (subject.edit(line, at, 0, "  #"),),
+                    f"{line.directive}: {rule}",
+                )
+                continue
             words = pattern.split()
             many = all(word.startswith("/") for word in words)
             has_home = any(not word.strip("/*$") for word in words)

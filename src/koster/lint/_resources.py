@@ -21,11 +21,11 @@ from ._model import CheckedFile, Edit, Remark, truncate
 #: Rules for all style sheets, scripts or fonts of a folder. A rule for single files may be intended.
 _TYPE = re.compile(r"(?:\A|/)\*[^/]*\.(css|js|woff2?)(?=[$*?]|\Z)", re.IGNORECASE)
 _FOLDER = re.compile(
-    r"/(css|stylesheets?|js|javascripts?|assets|fonts|static|dist|build|themes|templates)/?[*$]?\Z",
+    r"/(css|stylesheets?|js|javascripts?|assets|fonts|static|dist|build|themes?|templates|skins)/?[*$]?\Z",
     re.IGNORECASE,
 )
 #: Folders that have other things on some sites.
-_UNSURE = re.compile(r"/(?:static|dist|build|themes|templates|fonts)\b", re.IGNORECASE)
+_UNSURE = re.compile(r"/(?:static|dist|build|themes?|templates|skins|fonts)\b", re.IGNORECASE)
 _FOLDER_FILES = {
     "css": ("site.css",), "stylesheet": ("site.css",), "stylesheets": ("site.css",),
     "js": ("site.js",), "javascript": ("site.js",), "javascripts": ("site.js",),
@@ -34,6 +34,8 @@ _FOLDER_FILES = {
 _ANY_FILES = ("site.css", "site.js", "site.woff2", "photo.jpg")
 #: Maximum number of rules to look at.
 _MAX_RULES = 1_000
+#: The size of a prefix that is about a folder: ``/wp-*`` is about /wp-content/.
+_MIN_PREFIX = 4
 
 #: What a rule contains that is about resources of a framework, and URLs of these. Sources: the
 #: documentation of Next.js, Nuxt, Astro, SvelteKit, Gatsby, WordPress, Drupal, Magento, MediaWiki
@@ -58,6 +60,10 @@ _FRAMEWORKS = {
     "/assets": ("/assets/site.css", "/assets/site.js", "/assets/font.woff2", "/assets/photo.jpg"),
     "/pub/static": ("/pub/static/frontend/x/style.css", "/pub/static/frontend/x/script.js"),
     "/skin/": ("/skin/frontend/style.css", "/skin/frontend/script.js"),
+    "/load.php": ("/load.php?modules=site.styles&only=styles",),
+    "/_ipx": ("/_ipx/w_640/photo.jpg",),
+    "/typo3temp": ("/typo3temp/assets/css/site.css", "/typo3temp/assets/js/site.js"),
+    "/bundles": ("/bundles/storefront/site.css", "/bundles/storefront/site.js"),
     "/w/load.php": ("/w/load.php?modules=site.styles&only=styles",),
     "/cdn-cgi/image": ("/cdn-cgi/image/width=640/photo.jpg",),
 }  # fmt: skip
@@ -190,7 +196,8 @@ def _questions(subject: CheckedFile, rules: Rules) -> Iterator[tuple[str, Callab
 
 
 def _has(pattern: str, part: str) -> bool:
-    return part in pattern
+    literal = pattern.partition("*")[0]
+    return part in pattern or (len(literal) >= _MIN_PREFIX and part.startswith(literal))
 
 
 def _is_for(pattern: str, folder: str) -> bool:

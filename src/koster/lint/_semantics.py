@@ -13,6 +13,7 @@ from ..dialects import GOOGLE
 from ..model import Rule
 from ..robots import Rules
 from ._checks import NOTE, WARNING, check
+from ._managed import CHANGE_ELSEWHERE, managed_lines
 from ._model import CheckedFile, Remark, quote, truncate_rule
 from ._names import crawlers_of
 from ._star_rules import lines_apart
@@ -61,11 +62,16 @@ def _format_rules(rules: tuple[Rule, ...]) -> str:
 def contradicted(subject: CheckedFile) -> Iterator[Remark]:
     for dead, _ in subject.analysis.surely_dead:
         if dead.twin is not None and dead.twin.allow != dead.rule.allow:
+            if dead.twin.line in lines_apart(subject):
+                continue
             removal, proposal = subject.rule_removal(subject.lines[dead.rule.line - 1])
+            suggestion = f"{removal}, or remove line {dead.twin.line}"
+            if dead.twin.line in managed_lines(subject):
+                suggestion, proposal = CHANGE_ELSEWHERE.format(line=f"line {dead.twin.line}"), ()
             yield Remark(
                 subject.rule(dead.rule),
                 f"Contradicts line {dead.twin.line} ({truncate_rule(dead.twin)}), which applies",
-                f"{removal}, or remove line {dead.twin.line}",
+                suggestion,
                 proposal=proposal,
             )
 
@@ -114,10 +120,19 @@ def redundant(subject: CheckedFile) -> Iterator[Remark]:
         removal, proposal = subject.rule_removal(subject.lines[rule.line - 1])
         yield Remark(
             subject.rule(rule),
-            f"Redundant: line {instead.line} ({truncate_rule(instead)}) already covers this",
+            f"Redundant: {_covering(rule, instead)}",
             removal,
             proposal=proposal,
         )
+
+
+def _covering(rule: Rule, instead: Rule) -> str:
+    """Return what covers a rule, of which another one decides an example in its place."""
+    shown = f"line {instead.line} ({truncate_rule(instead)})"
+    is_plain = not any(each in instead.pattern for each in "*$%")
+    if is_plain and not rule.pattern.startswith(instead.pattern):
+        return f"other rules already cover this, such as {shown}"
+    return f"{shown} already covers this"
 
 
 @check("S010", "allow-without-effect", NOTE, "An Allow has no effect",

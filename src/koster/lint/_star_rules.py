@@ -6,23 +6,16 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from .._wording import joined
-from ..crawlers import Crawler, Obeys, Purpose
+from ..crawlers import Obeys
 from ..model import Directive, Line, LineKind, Rule
 from ..robots import Rules
 from ._checks import NOTE, WARNING, check
 from ._joined import MAX_REPEATED, are_few
 from ._model import CheckedFile, Edit, GroupLines, Remark, first_names, truncate, truncate_rule
-from ._names import known_crawlers
+from ._names import crawler_named, finds_pages
 
 #: Crawlers that lose nothing, because they ignore the rules for ``*`` anyway.
 _IGNORE_STAR = (Obeys.OWN_GROUPS, Obeys.NOTHING, Obeys.CONTROL)
-_GENERAL = {
-    Purpose.SEARCH,
-    Purpose.AI_SEARCH,
-    Purpose.USER_FETCH,
-    Purpose.TRAINING,
-    Purpose.DATASET,
-}
 #: Maximum number of rules of ``*`` that all groups are compared with, together, and of those that a
 #: message lists.
 _MAX_COMPARED = 300_000
@@ -115,19 +108,13 @@ def _lost(subject: CheckedFile) -> Iterator[_Lost]:
         group = group_at[min(rules.group_lines)]
         names = _names_that_lose(group)
         if lost and names:
-            is_general = any(map(_finds_pages, names))
+            is_general = any(map(finds_pages, names))
             is_meant = not is_general or _is_other(own, len(lost), len(blocking))
             key = is_meant, *(rule.line for rule, _ in lost)
             same = found.setdefault(key, _Lost([], [], lost, is_meant))
             same.names.extend(names)
             same.groups.append((group, _missing(star_lines, own)))
     yield from found.values()
-
-
-def _finds_pages(name: str) -> bool:
-    """Return whether a crawler visits all of a site, and not what somebody shares, or its owner's."""
-    crawler = _crawler(name)
-    return crawler is not None and not _GENERAL.isdisjoint(crawler.purposes)
 
 
 def _is_other(own: list[Rule], lost: int, total: int) -> bool:
@@ -163,12 +150,8 @@ def _names_that_lose(group: GroupLines) -> list[str]:
         line.value
         for line in group.agents
         if line.value not in ("", "*")
-        and ((crawler := _crawler(line.value)) is None or crawler.obeys not in _IGNORE_STAR)
+        and ((crawler := crawler_named(line.value)) is None or crawler.obeys not in _IGNORE_STAR)
     ]
-
-
-def _crawler(name: str) -> Crawler | None:
-    return known_crawlers().get(name.partition("/")[0].rstrip("*").lower())
 
 
 def _missing(star_lines: list[str], rules: list[Rule]) -> list[str]:
@@ -231,7 +214,9 @@ def _place_for_all(
 
 def lines_apart(subject: CheckedFile) -> set[int]:
     """Return the lines of rules that stand apart from their group."""
-    return {line.number for _, below in _apart(subject) for line in below}
+    return subject.once(
+        "lines apart", lambda: {line.number for _, below in _apart(subject) for line in below}
+    )
 
 
 def _apart(subject: CheckedFile) -> list[tuple[GroupLines, list[Line]]]:
@@ -244,14 +229,22 @@ def _find_apart(subject: CheckedFile) -> Iterator[tuple[GroupLines, list[Line]]]
         if any(line.value in ("", "*") for line in group.agents):
             continue
         rules = group.rules
-        general = [line for line in rules if not line.value.strip("/*$")]
-        below = rules[len(general) :]
-        if not general or not below or general != rules[: len(general)]:
+        at = _first_gap(subject, rules)
+        general, below = rules[:at], rules[at:]
+        if not at or any(line.value.strip("/*$") for line in general):
             continue
-        between = subject.lines[general[-1].number : below[0].number - 1]
-        has_gap = any(line.kind in (LineKind.BLANK, LineKind.COMMENT) for line in between)
         blocks_all = general[-1].directive is Directive.DISALLOW and bool(general[-1].value)
         # Exceptions to a blocked site may stand apart from it.
-        is_other = all(line.directive is Directive.DISALLOW for line in below)
-        if has_gap and is_other and (blocks_all or group is groups[-1]):
+        specific = [line for line in below if line.value.strip("/*$")]
+        is_other = bool(specific) and all(line.directive is Directive.DISALLOW for line in specific)
+        if is_other and (blocks_all or group is groups[-1]):
             yield group, below
+
+
+def _first_gap(subject: CheckedFile, rules: list[Line]) -> int:
+    """Return the index of the first rule below a blank line or a comment, or 0."""
+    for at in range(1, len(rules)):
+        between = subject.lines[rules[at - 1].number : rules[at].number - 1]
+        if any(line.kind in (LineKind.BLANK, LineKind.COMMENT) for line in between):
+            return at
+    return 0

@@ -193,6 +193,12 @@ def bad_signal(subject: CheckedFile) -> Iterator[Remark]:
 
 def _wrong_signals(signals: str) -> Iterator[tuple[str, str]]:
     """Yield messages and suggestions."""
+    if ";" in signals:
+        yield (
+            '";" does not separate signals: only the first one may be read',
+            "Write a comma between them",
+        )
+        return
     for part in dict.fromkeys(signals.split(",")):
         key, equals, value = (each.strip().lower() for each in part.partition("="))
         allowed = _SIGNALS.get(key)
@@ -289,7 +295,7 @@ def contradicting(subject: CheckedFile) -> Iterator[Remark]:
     for lines in (before, *(group.others for group in groups)):
         seen: dict[str, tuple[str, int]] = {}
         for line in lines:
-            if line.directive is not Directive.CONTENT_SIGNAL:
+            if line.directive is not Directive.CONTENT_SIGNAL or ";" in line.value:
                 continue
             yield from _first_of(subject, line, _contradictions(line, seen))
 

@@ -356,9 +356,11 @@ def _fix_all(
             screen.complain(str(error))
             errors.append(str(error))
         if write:
-            remaining.append((each, left))
+            # The report quotes lines of the file as it is now.
+            now = each if left is findings else reading.read_file(each.path)
+            remaining.append((now, left))
             if left is not findings:
-                rendering(_report([(each, left)], [], notes=notes))
+                rendering(_report([(now, left)], [], notes=notes))
         else:
             remaining.append((each, findings))
     return remaining
