@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import koster
 from koster import crawlers
 from koster.analysis import EVERYBODY
 from koster.compose import Composed, Intentions, compose
@@ -235,3 +236,18 @@ def test_changes_name_no_crawler_that_keeps_its_access() -> None:
     assert EVERYBODY in change.agents
     for each in (change, *more):
         assert [found.url for found in each.differences.found] == ["/x/"]
+
+
+def test_lines_of_cloudflare_stay_as_they_are() -> None:
+    managed = "# BEGIN Cloudflare Managed content\nUser-agent: *\nAllow: /\n\nUser-agent: GPTBot\nDisallow: /\n# END Cloudflare Managed Content\n"
+    composed = compose(Intentions(closed=("/x/",)), managed.encode()).body.decode()
+    assert composed.startswith(managed)
+    assert not koster.parse(composed).allowed("/x/", "FooBot")
+
+
+def test_crawlers_that_ignore_a_blocked_star_group_are_not_blocked() -> None:
+    """They may fetch the site today: closing a path must not block them from all of it."""
+    body = b"User-agent: *\nDisallow: /\n\nUser-agent: Googlebot\nAllow: /\n"
+    composed = compose(Intentions(closed=("/x/",)), body).body.decode()
+    assert "AdsBot-Google" not in composed
+    assert "Disallow: /x/" in composed

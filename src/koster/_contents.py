@@ -14,6 +14,9 @@ from .robots import RobotsTxt, parse
 
 _HTML = re.compile(rb"<(?:!doctype|html|head|body|meta|script|div|title|\?xml)", re.IGNORECASE)
 _WHOLE_PAGE = re.compile(rb"<(?:!doctype|html|head|body|\?xml)", re.IGNORECASE)
+#: Around the lines of Cloudflare's managed robots.txt.
+_CLOUDFLARE = re.compile(rb"^# BEGIN Cloudflare Managed Content", re.IGNORECASE | re.MULTILINE)
+_CLOUDFLARE_END = "end cloudflare managed content"
 #: How compressed data begins.
 _COMPRESSED = (
     (b"\x1f\x8b", "gzip"),
@@ -165,6 +168,21 @@ def _is_deflated(body: bytes, bits: int) -> bool:
         return bool(text) and not stream.unused_data and is_utf8(text)
     # The last character may be cut.
     return len(text) == _MAX_TRIED and is_utf8(text[:-4])
+
+
+def lines_of_cloudflare(robots: RobotsTxt) -> range:
+    """Return the numbers of the lines that Cloudflare puts above a site's own; empty if none."""
+    begin = _CLOUDFLARE.search(robots.body)
+    if begin is None:
+        return range(0)
+    lines = robots.lines
+    first = robots.body.count(b"\n", 0, begin.start()) + 1
+    ends = (line.number for line in lines[first:] if _CLOUDFLARE_END in line.text.lower())
+    above = lines[: first - 1]
+    if all(line.kind in (LineKind.COMMENT, LineKind.BLANK) for line in above):
+        # What the signals mean.
+        first = 1
+    return range(first, next(ends, first) + 1)
 
 
 def is_readable(body: bytes, dialects: Iterable[Dialect] = (RFC9309, GOOGLE)) -> bool:

@@ -81,7 +81,7 @@ def compose(intentions: Intentions, keep: bytes = b"") -> Composed:
     out = [line for block in blocks for line in writer.keeper.lines_of(block, moving)]
     for group in groups:
         out += writer.groups_for(group)
-    if intentions.others is not None or not any("*" in block.names for block in blocks):
+    if intentions.others is not None or not any(block.is_star_group for block in blocks):
         out += writer.star_group()
     have = set(old.sitemaps)
     sitemaps = [each for each in dict.fromkeys(intentions.sitemaps) if each not in have]
@@ -286,7 +286,7 @@ class _Writer:
             # They would be blocked from the whole site, which nobody asked for.
             return []
         lines = [str(rule) for group in rules.groups for rule in group.rules if rule.pattern]
-        lines += self._settings.lines_for(rules)
+        lines = list(dict.fromkeys([*lines, *self._settings.lines_for(rules)]))
         return _group("These crawlers ignore the * group.", names, lines) if names else []
 
 

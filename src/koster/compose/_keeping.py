@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from .._contents import lines_of_cloudflare
 from ..model import RULES, SPACE, Directive, Line, LineKind, Scope
 from ..robots import RobotsTxt
 from ._closed import Contradictions
@@ -17,17 +18,23 @@ class Block:
     """A part of the existing file: a group, or lines before or after all groups.
 
     ``comments`` are the lines above the group, ``lines`` all its lines including User-agent, which
-    are ``agents`` too.
+    are ``agents`` too. ``is_managed``: Cloudflare writes it, so that it stays as it is.
     """
 
     comments: list[str] = field(default_factory=list)
     lines: list[Line] = field(default_factory=list)
     agents: list[Line] = field(default_factory=list)
     is_first_star_group: bool = False
+    is_managed: bool = False
 
     @property
     def names(self) -> list[str]:
         return [_token(line.value) for line in self.agents]
+
+    @property
+    def is_star_group(self) -> bool:
+        """Whether it is a group for ``*`` of the site's own."""
+        return "*" in self.names and not self.is_managed
 
     @property
     def is_blocked(self) -> bool:
@@ -50,7 +57,10 @@ def blocks_of(old: RobotsTxt) -> tuple[list[Block], Block]:
         elif directive in RULES:
             is_open = False
         block.lines.append(line)
-    star_groups = [block for block in blocks if "*" in block.names]
+    managed = lines_of_cloudflare(old)
+    for block in blocks:
+        block.is_managed = bool(block.agents) and block.agents[0].number in managed
+    star_groups = [block for block in blocks if block.is_star_group]
     for block in [*(each for each in star_groups if not each.is_blocked), *star_groups][:1]:
         block.is_first_star_group = True
     return blocks, _pop_end(blocks[-1])
@@ -106,6 +116,8 @@ class Keeper:
         """Return the lines of a block, without agents that get a new group."""
         if not block.agents:
             return [self._settings.update_signals(line, _line_text(line)) for line in block.lines]
+        if block.is_managed:
+            return [*block.comments, *map(_line_text, block.lines)]
         remaining = [line for line in block.lines if not _names_moving_agent(line, moving)]
         names = {_token(line.value) for line in remaining if line.directive is Directive.USER_AGENT}
         if not names:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
-from ..model import Directive, LineKind
+from .._contents import lines_of_cloudflare
+from ..model import Directive
 from ._checks import NOTE, check
 from ._model import CheckedFile, Place, Remark, first_names
 
-_BEGIN = re.compile(rb"^# BEGIN Cloudflare Managed Content", re.IGNORECASE | re.MULTILINE)
 MANAGED_CODE = "L013"
 CHANGE_ELSEWHERE = "Cloudflare writes {line}: change it in its dashboard"
-_END = "END Cloudflare Managed Content"
 
 
 @check(MANAGED_CODE, "managed-by-cloudflare", NOTE, "Lines are written by Cloudflare",
@@ -52,18 +50,4 @@ def managed_by_cloudflare(subject: CheckedFile) -> Iterator[Remark]:
 
 def managed_lines(subject: CheckedFile) -> range:
     """Return the numbers of the lines that Cloudflare writes, with the comments above them."""
-    return subject.once("managed lines", lambda: _managed_lines(subject))
-
-
-def _managed_lines(subject: CheckedFile) -> range:
-    begin = _BEGIN.search(subject.body)
-    if begin is None:
-        return range(0)
-    first = subject.body.count(b"\n", 0, begin.start()) + 1
-    end = next(
-        (line.number for line in subject.lines[first:] if _END.lower() in line.text.lower()), first
-    )
-    above = subject.lines[: first - 1]
-    if all(line.kind in (LineKind.COMMENT, LineKind.BLANK) for line in above):
-        first = 1
-    return range(first, end + 1)
+    return subject.once("managed lines", lambda: lines_of_cloudflare(subject.robots))
