@@ -117,7 +117,7 @@ def malformed(subject: CheckedFile) -> Iterator[Remark]:
 
 @check("L014", "merge-conflict", ERROR, "The file has a merge conflict",
     why="Git writes both versions into the file, between lines with < = and >. Crawlers ignore these lines, and obey both versions.",
-    example="User-agent: *\n<<<<<<< HEAD\nDisallow: /a\n=======\nDisallow: /b\n>>>>>>> main\n",
+    example="User-agent: *\n<<<<<<< HEAD\nDisallow: /a\n=======\nDisallow: /b\n" + 7 * ">" + " main\n",
     fix="User-agent: *\nDisallow: /a\n",
     source="https://git-scm.com/docs/git-merge#_how_conflicts_are_presented")  # fmt: skip
 def conflict(subject: CheckedFile) -> Iterator[Remark]:
