@@ -59,6 +59,7 @@ _REGEX = re.compile(
 _QUERY_OR_EXTENSION = re.compile(r"[?&.]|\w+=")
 _FIRST_PARAMETER = re.compile(r"/?\*\?(\w+)=\*?")
 _SPACE = re.compile(r"[ \t]")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _STARS = re.compile(r"\*\*+")
 _TRAILING_STAR = re.compile(r"\*\$?\Z")
 #: Patterns that are as long in their canonical form.
@@ -453,7 +454,7 @@ def parameter(subject: CheckedFile) -> Iterator[Remark]:
 def not_ascii(subject: CheckedFile) -> Iterator[Remark]:
     for line, pattern in _unusual_patterns(subject):
         if pattern.startswith(("/", "*")) and not pattern.isascii() and pattern.isprintable():
-            encoded = "".join(each if each.isascii() else quote(each) for each in pattern)
+            encoded = _NOT_ASCII.sub(lambda match: quote(match[0]), pattern)
             yield Remark(
                 subject.value(line),
                 "Characters beyond ASCII: some crawlers do not find the URLs",
