@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import nox
 
 #: As in the Makefile.
@@ -15,7 +13,7 @@ ORIGINALS = (
 )
 CONSTRAINTS = ("-c", "constraints.txt")
 
-nox.options.sessions = ["compat"]
+nox.options.sessions = ["tests"]
 nox.options.reuse_existing_virtualenvs = True
 nox.options.error_on_external_run = True
 
@@ -27,11 +25,3 @@ def tests(session: nox.Session) -> None:
     session.install("--no-deps", *ORIGINALS)
     for pure in ("0", "1"):
         session.run("python", "-m", "pytest", "-q", "-r", "s", env={"KOSTER_PURE": pure})
-
-
-@nox.session
-def compat(session: nox.Session) -> None:
-    """Run the test suites of the originals against the facades, and print the table."""
-    session.install(*CONSTRAINTS, "pytest>=8.4", ".")
-    folder = Path(session.create_tmp()) / "originals"
-    session.run("python", "-m", "originals", str(folder))

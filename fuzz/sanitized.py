@@ -24,9 +24,11 @@ FLAGS = (
     "-fsanitize=address,undefined",
     "-fno-omit-frame-pointer",
     "-g1",
-    "-O1",
     "-fno-sanitize-recover=undefined",
 )
+
+#: Seconds of a run from which on it pays to compile for a minute longer.
+_LONG = 120
 
 #: The targets that run the compiled modules most.
 _USUAL = ("decide", "builds", "google", "rfc9309", "rewrite", "tables")
@@ -34,8 +36,8 @@ _USUAL = ("decide", "builds", "google", "rfc9309", "rewrite", "tables")
 #: What threads share, of compiled modules: the others would take minutes.
 _SHARED = ("robots", "rules", "outcome", "facades", "kernel", "tools")
 
-#: What `setup.py` compiles with, in the copy.
-_OLD_FLAGS = '["-g0"]'
+#: What `setup.py` compiles with, and the module that all others share.
+_OLD_FLAGS, _OLD_SHARED = '["-g0"]', '[*FLAGS, "-O1"]'
 
 
 def main() -> None:
@@ -50,7 +52,7 @@ def main() -> None:
     given = parser.parse_args()
     targets = [TARGETS[name] for name in given.targets or _USUAL]
     with tempfile.TemporaryDirectory(prefix="koster-sanitized-") as folder:
-        build(Path(folder), given.patch)
+        build(Path(folder), given.patch, "-O1" if given.seconds >= _LONG else "-O0")
         added = variables(Path(folder))
         if given.input is not None:
             sys.exit(_repeat(targets[0].name, given.input, added))
@@ -59,7 +61,7 @@ def main() -> None:
         sys.exit(command.run(targets, ["random"], given.seconds, options, given.ledger))
 
 
-def build(folder: Path, patch: Path | None = None) -> None:
+def build(folder: Path, patch: Path | None, level: str) -> None:
     """Compile koster with sanitizers in a copy of the checkout."""
     shutil.copytree(
         _ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("*.so", "__pycache__")
@@ -70,13 +72,15 @@ def build(folder: Path, patch: Path | None = None) -> None:
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(_ROOT / name, folder)
     setup = (_ROOT / "setup.py").read_text("utf-8")
-    assert _OLD_FLAGS in setup, "setup.py has other flags"
-    (folder / "setup.py").write_text(setup.replace(_OLD_FLAGS, repr(list(FLAGS))), "utf-8")
+    for old, new in ((_OLD_FLAGS, repr([*FLAGS, level])), (_OLD_SHARED, "FLAGS")):
+        assert old in setup, "setup.py has other flags"
+        setup = setup.replace(old, new)
+    (folder / "setup.py").write_text(setup, "utf-8")
     if patch is not None:
         subprocess.run(["patch", "-p1", "-d", folder, "-i", patch.absolute()], check=True)
     environment = os.environ | {"CC": "gcc", "LDFLAGS": FLAGS[0], "KOSTER_PURE": "0"}
     log = folder / "build.log"
-    print("Compiling with sanitizers, which takes a minute", flush=True)
+    print(f"Compiling with sanitizers, {level}", flush=True)
     with log.open("wb") as file:
         done = subprocess.run(
             [sys.executable, "setup.py", "-q", "build_ext", "--inplace"],

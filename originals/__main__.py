@@ -81,7 +81,7 @@ def test_paths(suite: Suite, folder: Path) -> list[str]:
     if not source.is_dir():
         command = [
             sys.executable, "-m", "pip", "download", "--quiet", "--no-deps",
-            "--no-binary", ":all:", "--dest", str(folder), suite.package,
+            "--no-binary", name, "--dest", str(folder), suite.package,
         ]  # fmt: skip
         subprocess.run(command, check=True)
         with tarfile.open(folder / f"{name}-{version}.tar.gz") as archive:
@@ -98,6 +98,8 @@ def outcomes(suite: Suite, tests: list[str], folder: Path) -> dict[str, str]:
         "KOSTER_RESULTS": str(results),
         "PYTHONPATH": str(ROOT),
         "PYTHONDONTWRITEBYTECODE": "1",
+        # Only what a suite needs, whatever else is installed.
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
     }
     command = [
         sys.executable, "-m", "pytest", "-q", "-p", "originals.redirect",

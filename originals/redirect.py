@@ -21,9 +21,10 @@ def _redirect(modules: dict[str, str]) -> None:
         module = importlib.import_module(facade)
         package, _, last = name.rpartition(".")
         if package and package not in sys.modules:
-            try:
+            if package in sys.stdlib_module_names:
                 importlib.import_module(package)
-            except ImportError:
+            else:
+                # Not the original, if it is installed: it has what the facade lacks.
                 sys.modules[package] = ModuleType(package)
         if package:
             setattr(sys.modules[package], last, module)

@@ -20,6 +20,7 @@ from tests.helpers.fetching import FILE, KINDS
 
 #: How many descriptors a client is left with.
 LEFT = [0, 1, 3, 10]
+LEFT_CACHED = [0, 1, 2, 3, 4]
 
 
 @pytest.fixture(scope="module")
@@ -32,21 +33,60 @@ def ports() -> Iterator[list[int]]:
         yield [site.port for site in sites]
 
 
-def exhaust(kind: str, path: Path | str, left: int, ports: list[int]) -> tuple[Any, Any]:
-    """Return the decisions of a client without and with descriptors, and failures of its cache."""
-    task = children.command("exhaust", kind, path, left, *ports)
-    process = subprocess.run(task, check=False, capture_output=True, text=True, timeout=60)
-    assert process.returncode == 0, process.stderr
-    assert process.stderr.count("Traceback") == 0
-    decisions, failures = json.loads(process.stdout)
-    return decisions, failures
+class Exhausted:
+    """What clients do without descriptors: one process for each kind, with all numbers."""
+
+    def __init__(self, folder: Path, ports: list[int]) -> None:
+        self._folder = folder
+        self._ports = ports
+        self._found: dict[tuple[str, bool], dict[str, Any]] = {}
+
+    def path(self, kind: str, left: int) -> Path:
+        return self._folder / kind / f"{left}.sqlite"
+
+    def client(self, kind: str, left: int) -> list[Any]:
+        """Return the decisions of a client without and with descriptors."""
+        decisions: list[Any]
+        decisions, _ = self._results(kind, "", LEFT)[str(left)]
+        return decisions
+
+    def cached(self, kind: str, left: int) -> tuple[list[Any], list[str]]:
+        """Return the same for a client with a cache, and the failures of the cache."""
+        folder = self._folder / kind
+        folder.mkdir(exist_ok=True)
+        decisions, failures = self._results(kind, folder, LEFT_CACHED)[str(left)]
+        return decisions, failures
+
+    def _results(self, kind: str, folder: Path | str, numbers: list[int]) -> dict[str, Any]:
+        key = kind, bool(folder)
+        if key not in self._found:
+            task = children.command(
+                "exhaust", kind, folder, ",".join(map(str, numbers)), *self._ports
+            )
+            process = subprocess.run(task, check=False, capture_output=True, text=True, timeout=90)
+            assert process.returncode == 0, process.stderr
+            assert process.stderr.count("Traceback") == 0
+            self._found[key] = json.loads(process.stdout)
+        return self._found[key]
 
 
+#: Tests that share the results.
+SHARED = pytest.mark.xdist_group("exhausted")
+
+
+@pytest.fixture(scope="module")
+def exhausted(tmp_path_factory: pytest.TempPathFactory, ports: list[int]) -> Exhausted:
+    return Exhausted(tmp_path_factory.mktemp("exhausted"), ports)
+
+
+@SHARED
 @pytest.mark.parametrize("left", LEFT)
 @pytest.mark.parametrize("kind", KINDS)
-def test_client_without_descriptors(kind: str, left: int, ports: list[int]) -> None:
+def test_client_without_descriptors(
+    kind: str, left: int, exhausted: Exhausted, ports: list[int]
+) -> None:
     """No question raises an error or hangs, nothing is allowed, and it ends with the fault."""
-    decisions, _ = exhaust(kind, "", left, ports)
+    decisions = exhausted.client(kind, left)
     without, afterwards = decisions[: len(ports)], decisions[len(ports) :]
     assert afterwards == [[False, ""]] * len(ports)
     assert not any(allowed for allowed, _ in without)
@@ -55,20 +95,23 @@ def test_client_without_descriptors(kind: str, left: int, ports: list[int]) -> N
     assert all(why.startswith("connection failed: ") for why in failed), set(failed)
 
 
+@SHARED
 @pytest.mark.parametrize("kind", KINDS)
-def test_reason_says_that_descriptors_ran_out(kind: str, ports: list[int]) -> None:
+def test_reason_says_that_descriptors_ran_out(kind: str, exhausted: Exhausted) -> None:
     """An unreachable site has a reason, which says what happened."""
-    decisions, _ = exhaust(kind, "", 1, ports)
-    reasons = {why for _, why in decisions if why}
+    reasons = {why for _, why in exhausted.client(kind, 1) if why}
     assert reasons == {"connection failed: [Errno 24] Too many open files"}
 
 
-@pytest.mark.parametrize("left", [0, 1, 2, 3, 4])
+@SHARED
+@pytest.mark.parametrize("left", LEFT_CACHED)
 @pytest.mark.parametrize("kind", KINDS)
-def test_cache_without_descriptors(kind: str, left: int, ports: list[int], tmp_path: Path) -> None:
+def test_cache_without_descriptors(
+    kind: str, left: int, exhausted: Exhausted, ports: list[int]
+) -> None:
     """A cache that fails later stops no decision, is reported once, and is used again."""
-    path = tmp_path / "cache.sqlite"
-    decisions, failures = exhaust(kind, path, left, ports)
+    path = exhausted.path(kind, left)
+    decisions, failures = exhausted.cached(kind, left)
     assert decisions[len(ports) :] == [[False, ""]] * len(ports)
     assert not any(allowed for allowed, _ in decisions)
     assert len(failures) <= 1
@@ -119,7 +162,10 @@ def test_check_with_enough_descriptors(ports: list[int], tmp_path: Path) -> None
 def test_check_with_few_descriptors(number: int, ports: list[int], tmp_path: Path) -> None:
     """Sites that cannot be fetched are answered with a reason, and the others are not lost."""
     code, output, errors = check_sites(ports, tmp_path, number)
-    assert (code, errors) == (3, "")
+    assert code == 3
+    # A crawler that fails, too, is the only thing to say about such a site.
+    notes = "koster: if crawlers cannot fetch it either: "
+    assert [line for line in errors.splitlines() if not line.startswith(notes)] == []
     lines = [line for line in output.splitlines() if line.startswith("blocked")]
     assert len(lines) == len(ports)
     assert all("Disallow: /private" in each or "Too many open files" in each for each in lines)

@@ -14,6 +14,7 @@ import pytest
 
 from tests.helpers import archives, processes
 from tests.helpers.bulk_runs import contents
+from tests.helpers.forked_commands import Command
 
 KILLS = 100
 #: Of them, kills of a worker, which the run survives.
@@ -32,23 +33,23 @@ class Run:
         self._expected = contents(folder / "whole")
         self._rng = random.Random(7)
 
-    def command(self, out: Path, jobs: int) -> list[str]:
-        question = [sys.executable, "-m", "koster", "bulk", "classify", "-a", "GPTBot"]
-        return [*question, str(self._inputs), "-o", str(out), "-j", str(jobs)]
+    def arguments(self, out: Path, jobs: int) -> list[object]:
+        question = ["bulk", "classify", "-a", "GPTBot"]
+        return [*question, self._inputs, "-o", out, "-j", jobs]
 
-    def start(self, jobs: int) -> subprocess.Popen[str]:
+    def start(self, jobs: int) -> Command:
         self._leave_work()
-        return subprocess.Popen(
-            self.command(self.out, jobs),
+        return Command(
+            *self.arguments(self.out, jobs),
             stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
+            stderr=subprocess.PIPE,
             start_new_session=True,
         )
 
     def finish(self, out: Path) -> None:
         """Run without an interruption."""
-        done = subprocess.run(self.command(out, 1), check=False, capture_output=True, text=True)
+        command = [sys.executable, "-m", "koster", *map(str, self.arguments(out, 1))]
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
         assert (done.returncode, done.stderr) == (0, "")
 
     def _leave_work(self) -> None:
@@ -58,7 +59,7 @@ class Run:
             for path in self._rng.sample(shards, 4):
                 path.unlink()
 
-    def watch(self, process: subprocess.Popen[str]) -> None:
+    def watch(self, process: Command) -> None:
         """Check the folder again and again until a random moment, mostly after the first new file."""
         before = set(self._names())
         has_begun = self._rng.random() < 0.2
@@ -115,7 +116,7 @@ def test_killed_workers(run: Run) -> None:
         if workers:
             os.kill(run.choose(workers), signal.SIGKILL)
             killed += 1
-        output, _ = process.communicate(timeout=60)
+        output = "".join(process.communicate(timeout=60))
         assert process.returncode == 0, output
         assert "Traceback" not in output
         run.check_finished()

@@ -23,7 +23,7 @@ import httpx2
 import pytest
 
 from tests.helpers import server, serving, soaking
-from tests.live.test_memory import RATE, child_pids, send_request
+from tests.helpers.random_requests import RATE, child_pids, send_request
 
 SECONDS = float(os.environ.get("KOSTER_SOAK_SECONDS", "120"))
 #: The part of the time after which nothing may grow any more, and the number of samples.

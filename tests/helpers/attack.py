@@ -18,10 +18,11 @@ def address_of(url: str) -> tuple[str, int]:
 
 
 def idle(url: str, count: int, seconds: float) -> None:
-    """Keep ``count`` idle connections open, and reopen closed ones."""
-    until = time.monotonic() + seconds
+    """Keep ``count`` idle connections open for a time, and reopen closed ones."""
+    until = time.monotonic() + 30
     connections: list[socket.socket] = []
     opened = 0
+    is_complete = False
     while time.monotonic() < until:
         alive = []
         for connection in connections:
@@ -45,6 +46,9 @@ def idle(url: str, count: int, seconds: float) -> None:
             connection.setblocking(False)
             connections.append(connection)
             opened += 1
+        if opened >= count and not is_complete:
+            is_complete = True
+            until = time.monotonic() + seconds
         time.sleep(0.02)
     print(json.dumps({"opened": opened, "held": len(connections)}))
 

@@ -1,4 +1,7 @@
-"""Programs that tests start, limit and kill: ``python children.py NAME ARGUMENTS``."""
+"""Programs that tests start, limit and kill: ``python children.py NAME ARGUMENTS``.
+
+Some are started a hundred times, so each imports what only it needs.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +13,14 @@ import resource
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent.parent))
 
 import koster
-from koster.cache import SqliteCache, resilient
-from koster.fetch import Event, EventName
+from koster.cache import SqliteCache
 from koster.freshness import Entry
-from tests.helpers import asking
 from tests.helpers.entries import ENTRY
-from tests.helpers.fetching import Clock
 
 #: Each writer writes this many entries in turn.
 SLOTS = 50
@@ -62,20 +63,38 @@ def create(path: str) -> None:
     print("created", flush=True)
 
 
-def exhaust(kind: str, path: str, left: str, *ports: str) -> None:
-    """Ask a client while file descriptors run out, and when they are free again."""
+def exhaust(kind: str, folder: str, numbers: str, *ports: str) -> None:
+    """Let descriptors run out but for a number, with a new client and cache for each number.
+
+    The first client imports what it needs; the others find it imported.
+    """
+    from koster.cache import resilient
+    from tests.helpers import asking, fetching  # noqa: F401 - before descriptors run out
+
     resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100))
+    resilient.RETRY_SECONDS = 0
+    urls = [f"http://127.0.0.1:{port}/private" for port in ports]
+    print(json.dumps({
+        left: _exhaust(kind, f"{folder}/{left}.sqlite" if folder else None, int(left), urls)
+        for left in numbers.split(",")
+    }))  # fmt: skip
+
+
+def _exhaust(kind: str, cache: str | None, left: int, urls: list[str]) -> tuple[Any, Any]:
+    """Ask a client while file descriptors run out, and when they are free again."""
+    from koster.fetch import Event, EventName
+    from tests.helpers import asking
+    from tests.helpers.fetching import Clock
+
     clock = Clock()
     events: list[Event] = []
     held: list[int] = []
-    urls = [f"http://127.0.0.1:{port}/private" for port in ports]
-    resilient.RETRY_SECONDS = 0
 
     def take() -> None:
         with contextlib.suppress(OSError):
             while True:
                 held.append(os.open(os.devnull, os.O_RDONLY))
-        for _ in range(int(left)):
+        for _ in range(left):
             os.close(held.pop())
 
     def give_back() -> None:
@@ -84,15 +103,14 @@ def exhaust(kind: str, path: str, left: str, *ports: str) -> None:
         # A site that was unreachable is tried again after a minute.
         clock.later(minutes=2)
 
-    cache = path or None
     decisions = asking.decide(
         kind, [take, urls, give_back, urls], cache=cache, clock=clock, on_event=events.append
     )
     failures = [event for event in events if event.name is EventName.CACHE_FAILED]
-    print(json.dumps([
+    return (
         [[each.allowed, each.why] for each in decisions],
         [str(event.attributes["error.message"]) for event in failures],
-    ]))  # fmt: skip
+    )
 
 
 if __name__ == "__main__":

@@ -56,7 +56,7 @@ class Command:
     """A running command; it is used as a `subprocess.Popen` of text is.
 
     A stream is a file descriptor, `subprocess.PIPE`, or None for the null device. ``file_size``
-    limits the bytes of the files that it writes.
+    limits the bytes of the files that it writes; ``start_new_session`` makes it the leader of one.
     """
 
     def __init__(
@@ -68,6 +68,7 @@ class Command:
         cwd: Path | None = None,
         env: Mapping[str, str] = os.environ,
         file_size: int | None = None,
+        start_new_session: bool = False,
     ) -> None:
         self.returncode: int | None = None
         self._status, status = os.pipe()
@@ -95,6 +96,7 @@ class Command:
                 os.fspath(cwd or Path.cwd()),
                 dict(env),
                 file_size,
+                start_new_session,
             )
             socket.send_fds(
                 _parent(), [pickle.dumps(request)], [opened(stdin, os.O_RDONLY), out, err, status]
@@ -193,8 +195,8 @@ def _wait_for_a_task(control: socket.socket) -> None:
         if not data:
             os._exit(0)
         *streams, status = descriptors
-        arguments, folder, env, file_size = pickle.loads(data)
-        if arguments[0] == b"serve":
+        request = pickle.loads(data)
+        if request[0][0] == b"serve":
             importlib.import_module("koster.service").create_app()
         pid = os.fork()
         if pid == 0:
@@ -202,9 +204,7 @@ def _wait_for_a_task(control: socket.socket) -> None:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             for each in (control.detach(), woken, waking, status, *statuses.values()):
                 os.close(each)
-            if file_size is not None:
-                resource.setrlimit(resource.RLIMIT_FSIZE, (file_size, file_size))
-            _set_up(arguments, folder, env, streams)
+            _set_up(streams, *request)
             return
         for each in streams:
             os.close(each)
@@ -222,8 +222,17 @@ def _tell_who_ended(statuses: dict[int, int]) -> None:
 
 
 def _set_up(
-    arguments: tuple[bytes, ...], folder: str, env: dict[str, str], streams: list[int]
+    streams: list[int],
+    arguments: tuple[bytes, ...],
+    folder: str,
+    env: dict[str, str],
+    file_size: int | None,
+    start_new_session: bool,
 ) -> None:
+    if start_new_session:
+        os.setsid()
+    if file_size is not None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (file_size, file_size))
     for number, opened in enumerate(streams):
         os.dup2(opened, number)
         os.close(opened)

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import subprocess
-import sys
 import tarfile
-import venv
 import zipfile
 from pathlib import Path
 
@@ -16,67 +11,28 @@ import pytest
 
 import koster
 from tests.helpers.support import ROOT
+from tests.packaging.conftest import Sources, install, run
 
 #: Wheels for the extra ``cli``, which make downloads so that a clean environment needs no network.
 WHEELHOUSE = ROOT / ".venv" / "wheelhouse"
 
 pytestmark = [
     pytest.mark.skipif(not WHEELHOUSE.is_dir(), reason="no wheels to install: run make test"),
-    # The tests use the same folder of the checkout.
+    # They share what is built.
     pytest.mark.xdist_group("packaging"),
 ]
 
 
-def run(*command: object, **environment: str) -> str:
-    env = {key: value for key, value in os.environ.items() if key != "KOSTER_PURE"} | environment
-    process = subprocess.run(
-        [str(part) for part in command], capture_output=True, text=True, check=False, env=env
-    )
-    assert process.returncode == 0, process.stdout + process.stderr
-    return process.stdout
+def install_command(folder: Path, wheel: Path) -> Path:
+    """Install the wheel with its command; return the folder of its programs."""
+    return install(f"{wheel}[cli]", folder, "--find-links", WHEELHOUSE)
 
 
-def copy_source(folder: Path) -> Path:
-    """Copy the source files without the build output of this checkout."""
-    copy = folder / "source"
-    shutil.copytree(
-        ROOT, copy,
-        ignore=shutil.ignore_patterns(
-            ".git", ".venv", "build", "dist", "*.egg-info", "*.so", "__pycache__", ".*_cache", "*.c"
-        ),
-    )  # fmt: skip
-    return copy
-
-
-def build(folder: Path, *, compiler: bool, **environment: str) -> tuple[Path, Path]:
-    """Build an sdist, and a wheel from it; return both."""
-    if not compiler:
-        (folder / "bin").mkdir()
-        environment |= {"PATH": str(folder / "bin"), "CC": "", "CXX": ""}
-    # Speed does not matter here.
-    environment |= {"CFLAGS": "-O0"}
-    run(
-        sys.executable,
-        "-m",
-        "build",
-        "--no-isolation",
-        "--outdir",
-        folder / "dist",
-        copy_source(folder),
-        **environment,
-    )
-    (sdist,) = (folder / "dist").glob("*.tar.gz")
-    (wheel,) = (folder / "dist").glob("*.whl")
-    return sdist, wheel
-
-
-def install(folder: Path, wheel: Path) -> Path:
-    """Install the wheel with its extra in a clean environment; return the scripts folder."""
-    venv.create(folder / "clean", with_pip=True)
-    scripts = folder / "clean" / ("Scripts" if os.name == "nt" else "bin")
-    options = ("-q", "--no-index", "--find-links", WHEELHOUSE, "--disable-pip-version-check")
-    run(scripts / "python", "-m", "pip", "install", *options, f"{wheel}[cli]")
-    return scripts
+def files_of(pattern: str) -> set[str]:
+    """Return the files of the package with a name, and its suite's: paths as in a wheel."""
+    package = ROOT / "src"
+    files = {str(path.relative_to(package)) for path in package.glob(f"koster/**/{pattern}")}
+    return {name for name in files if not name.endswith(".pyc")}
 
 
 def check_scripts(scripts: Path, folder: Path, compiled: bool) -> None:
@@ -90,10 +46,11 @@ def check_scripts(scripts: Path, folder: Path, compiled: bool) -> None:
 
 
 @pytest.mark.skipif(not koster.COMPILED, reason="koster is not compiled; the next test covers this")
-def test_wheel_and_sdist(tmp_path: Path) -> None:
-    sdist, wheel = build(tmp_path, compiler=True)
+def test_wheel_and_sdist(sources: Sources, tmp_path: Path) -> None:
+    wheel = sources.wheel("compiled")
     names = zipfile.ZipFile(wheel).namelist()
     assert "koster/py.typed" in names
+    assert {name for name in names if name.endswith(".py")} == files_of("*.py")
     assert [name for name in names if name.endswith(".data/data/share/man/man1/koster.1")]
     assert sum(name.endswith((".so", ".pyd")) for name in names) == len(koster._pure.HOT) + 1
     assert not [name for name in names if name.endswith((".c", ".pxd", "setup.py"))]
@@ -102,7 +59,7 @@ def test_wheel_and_sdist(tmp_path: Path) -> None:
     needed = re.findall(r"(?m)^Requires-Dist: .*$", zipfile.ZipFile(wheel).read(metadata).decode())
     assert needed
     assert [each for each in needed if "extra ==" not in each] == []
-    with tarfile.open(sdist) as archive:
+    with tarfile.open(sources.sdist) as archive:
         sdist_files = {name.partition("/")[2] for name in archive.getnames()}
     assert {
         "src/koster/_engine/ruleset.pxd",
@@ -110,17 +67,18 @@ def test_wheel_and_sdist(tmp_path: Path) -> None:
         "LICENSE",
         "Makefile",
     } <= sdist_files
+    assert {f"src/{name}" for name in files_of("*.p*")} <= sdist_files
     assert not [name for name in sdist_files if name.endswith((".c", ".so"))]
-    check_scripts(install(tmp_path, wheel), tmp_path, compiled=True)
+    check_scripts(install_command(tmp_path, wheel), tmp_path, compiled=True)
 
 
-def test_build_without_a_compiler(tmp_path: Path) -> None:
-    _, wheel = build(tmp_path, compiler=False)
+def test_build_without_a_compiler(sources: Sources, tmp_path: Path) -> None:
+    wheel = sources.wheel("no compiler")
     names = zipfile.ZipFile(wheel).namelist()
     assert not [name for name in names if name.endswith((".so", ".pyd"))]
-    check_scripts(install(tmp_path, wheel), tmp_path, compiled=False)
+    check_scripts(install_command(tmp_path, wheel), tmp_path, compiled=False)
 
 
-def test_koster_pure_skips_compilation(tmp_path: Path) -> None:
-    _, wheel = build(tmp_path, compiler=True, KOSTER_PURE="1")
-    assert not [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".so")]
+def test_koster_pure_skips_compilation(sources: Sources) -> None:
+    names = zipfile.ZipFile(sources.wheel("pure")).namelist()
+    assert not [name for name in names if name.endswith(".so")]

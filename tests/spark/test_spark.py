@@ -118,7 +118,10 @@ def test_the_example_job_runs(table: pa.Table, tmp_path: Path) -> None:
     pq.write_table(table, input_file)
     job = ROOT / "examples" / "spark_job.py"
     submit = Path(sys.executable).parent / "spark-submit"
-    command = [submit, "--master", "local[2]", job, input_file, out, "GPTBot", "CCBot"]
+    options = ["--master", "local[2]"]
+    for setting in ("spark.ui.enabled=false", "spark.sql.shuffle.partitions=2"):
+        options += ["--conf", setting]
+    command = [submit, *options, job, input_file, out, "GPTBot", "CCBot"]
     process = subprocess.run(
         command, check=False, capture_output=True, text=True,
         env={**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urldefrag, urlsplit
@@ -41,8 +42,18 @@ class _Page(HTMLParser):
                 self.links.append((values[name], (tag, name) in _LOADED and not is_named))
 
 
+@cache
+def _target(folder: Path, path: str) -> Path | None:
+    """Return the file that a link in a folder leads to, or None if there is none."""
+    target = (folder / unquote(urlsplit(path).path)).resolve()
+    target = target / "index.html" if target.is_dir() else target
+    return target if target.exists() else None
+
+
 def problems(site: Path) -> Iterator[str]:
     """Yield what is wrong with a site, a line for each."""
+    # The menu is on every page.
+    _target.cache_clear()
     pages = {file: _Page(file.read_text("utf-8")) for file in sorted(site.rglob("*.html"))}
     for file, page in pages.items():
         if file.name == "404.html":
@@ -59,9 +70,8 @@ def problems(site: Path) -> Iterator[str]:
             if parts.scheme:
                 continue
             path, anchor = urldefrag(link)
-            target = (file.parent / unquote(urlsplit(path).path)).resolve() if path else file
-            target = target / "index.html" if target.is_dir() else target
-            if not target.exists():
+            target = _target(file.parent, path) if path else file
+            if target is None:
                 yield f"{name}: {link} is missing"
             elif anchor and target in pages and unquote(anchor) not in pages[target].anchors:
                 yield f"{name}: {link} has no such anchor"

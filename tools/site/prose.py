@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,12 +59,20 @@ def findings(pages: Iterable[Page]) -> Iterator[str]:
     """Yield what is wrong with the prose of pages, a line for each."""
     used = [each for each in proselint_checks.__register__ if each.path.startswith(_USED)]
     checks = [glossary(), *used]
+
+    # Generated pages have many paragraphs in common.
+    @cache
+    def problems(text: str) -> list[str]:
+        return [
+            f"{text[found.span[0] : found.span[1]].strip()!r}: {found.message} ({found.check_path})"
+            for check in checks
+            for found in check.check(text)
+        ]
+
     for page in pages:
         for line, text in paragraphs(page.plain):
-            for check in checks:
-                for found in check.check(f" {text} "):
-                    words = f" {text} "[found.span[0] : found.span[1]].strip()
-                    yield f"{page.path}:{line}: {words!r}: {found.message} ({found.check_path})"
+            for problem in problems(f" {text} "):
+                yield f"{page.path}:{line}: {problem}"
 
 
 def paragraphs(markdown: str) -> Iterator[tuple[int, str]]:

@@ -1,21 +1,14 @@
-"""Memory use over time under all kinds of requests, for ``KOSTER_SOAK_SECONDS`` seconds."""
+"""Random requests of all kinds to a service."""
 
 from __future__ import annotations
 
 import contextlib
-import json
-import os
 import random
 import socket
-import time
 from pathlib import Path
 
 import httpx2
 
-from tests.helpers import serving
-from tests.helpers.server import Site
-
-SECONDS = float(os.environ.get("KOSTER_SOAK_SECONDS", "30"))
 #: Requests per second: this tests duration, not load.
 RATE = 25
 
@@ -65,46 +58,6 @@ def send_request(api: httpx2.Client, site: str, rng: random.Random) -> int:
     return api.get(path).status_code
 
 
-def memory_mib(pid: int) -> int:
-    """Return the memory use of a process in MiB, or 0 if it has ended."""
-    try:
-        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-    except OSError:
-        return 0
-    return pages * os.sysconf("SC_PAGE_SIZE") >> 20
-
-
 def child_pids(pid: int) -> list[int]:
     path = Path(f"/proc/{pid}/task/{pid}/children")
     return [int(each) for each in path.read_text().split()]
-
-
-def test_memory_does_not_grow(site: Site) -> None:
-    site.robots(body=b"User-agent: *\nDisallow: /0.5")
-    rng = random.Random(16)
-    samples: list[tuple[int, int]] = []
-    statuses: dict[int, int] = {}
-    options = ("--rate", 0, "--work-per-minute", 0, "--let-through", "127.0.0.1/32")
-    with (
-        serving.as_command(*options) as command,
-        httpx2.Client(base_url=command.url, timeout=30) as api,
-    ):
-        start = time.monotonic()
-        request_count = 0
-        while (elapsed := time.monotonic() - start) < SECONDS:
-            status = send_request(api, site.url, rng)
-            statuses[status] = statuses.get(status, 0) + 1
-            request_count += 1
-            if elapsed * 60 / SECONDS >= len(samples):
-                workers = map(memory_mib, child_pids(command.process.pid))
-                samples.append((command.memory() >> 20, max(workers, default=0)))
-            time.sleep(max(0, request_count / RATE - (time.monotonic() - start)))
-    print(
-        f"\n{request_count:,} questions in {SECONDS:g} s, {json.dumps(statuses)}, MiB of the server and of"
-    )
-    print(f"its largest worker: {samples[:: max(1, len(samples) // 12)]}")
-    assert not any(status >= 500 for status in statuses), statuses
-    # Memory use must not grow after the first third of the time.
-    for each in (0, 1):
-        baseline = max(pair[each] for pair in samples[: len(samples) // 3 + 1])
-        assert max(pair[each] for pair in samples) < baseline * 1.25 + 10, samples
