@@ -13,7 +13,7 @@
 # make pictures   take the pictures of the tester that the docs show
 # make compat the test suites of the libraries that koster.compat stands in for
 # make test-faults  kill -9, full disks, a failing Redis, and a soak of two minutes
-# make soak   the soak for ten minutes, and threads that share objects for five seconds each
+# make soak   the soak for ten minutes, threads that share objects for five seconds each, and 500 clients
 # make fuzz   look for inputs that break a promise, for SECONDS=600
 # make sanitize   the same with AddressSanitizer and UndefinedBehaviorSanitizer: gcc
 # make coverage  do the tests reach every line and branch of the core? Two minutes
@@ -243,7 +243,7 @@ $(VENV)/mutation: $(VENV)/dev
 	@touch $@
 
 $(VENV)/peers: $(VENV)/dev
-	$(ADD) --group peers
+	$(PIP) --group peers
 	$(BIN)/python benchmarks/build_reppy.py || echo "reppy is not measured"
 	@touch $@
 
