@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tomllib
 from typing import Any
 
@@ -9,7 +10,8 @@ import pytest
 
 import koster
 from koster.diff import compare
-from koster.lint import by_importance, fixed, lint, with_edits
+from koster.lint import CHECKS, _hosts, _star_rules, by_importance, fixed, lint, with_edits
+from koster.lint._fetched_sitemaps import FetchedSitemaps, with_fetched
 from tests.helpers.support import ROOT, bodies, sampled
 
 CASES = tomllib.loads((ROOT / "tests/cases/owners.toml").read_text("utf-8"))["case"]
@@ -44,3 +46,43 @@ def test_fixes_change_no_access(conformance_data: None) -> None:
         for dialect in (koster.RFC9309, koster.GOOGLE):
             comparison = compare(koster.parse(body, dialect), koster.parse(after, dialect))
             assert not any(change.differences.found for change in comparison.changes), body
+
+
+def test_hosts_are_not_recognized_without_the_public_suffix_list(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "publicsuffixlist", None)
+    _hosts._suffixes.cache_clear()
+    try:
+        assert _hosts.host_in_path("blog.example.app") is None
+        assert _hosts.host_in_path("www.example.app") == "www.example.app"
+    finally:
+        _hosts._suffixes.cache_clear()
+
+
+def test_rules_that_groups_lose_are_compared_within_a_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(_star_rules, "_MAX_COMPARED", 2)
+    body = b"User-agent: *\nDisallow: /a\nDisallow: /b\n\nUser-agent: GPTBot\nAllow: /\n"
+    found = {each.code: each.message for each in lint(body)}
+    assert "line 2 (Disallow: /a) does not apply" in found["S013"]
+    assert "Z004" in found
+
+
+def test_sitemaps_that_were_fetched_are_reported_once() -> None:
+    url, other = "https://e.com/s", "https://e.com/t"
+    body = f"User-agent: *\nDisallow:\nSitemap: {url}\nSitemap: {url}\nSitemap: {other}\n"
+    fetched = FetchedSitemaps({url: "404 Not Found"}, {other: "403 Forbidden"})
+    found = lint(body.encode(), checks=with_fetched(CHECKS, fetched))
+    assert [(each.line, each.message) for each in found if each.code == "M008"] == [
+        (3, "Sitemap not found: 404 Not Found")
+    ]
+    (unchecked,) = [each for each in found if each.code == "Z004"]
+    assert (
+        "1 sitemap could not be fetched, such as https://e.com/t (403 Forbidden)"
+        in unchecked.message
+    )
+    assert "Z004" not in {
+        each.code for each in lint(body.encode(), checks=with_fetched(CHECKS, FetchedSitemaps()))
+    }

@@ -135,14 +135,21 @@ def test_the_focus_stays_in_the_list(open_page: OpenPage) -> None:
     assert page.evaluate("document.activeElement.closest('#panel-findings') !== null")
 
 
-def test_fix_reports_access_changes(open_page: OpenPage) -> None:
+def test_fix_changes_no_access(open_page: OpenPage) -> None:
+    page = open_page()
+    editor(page).fill("User-agent: *\nDissallow: /a")
+    tab(page, "findings")
+    page.locator("#panel-findings").get_by_role("button", name="Fix it").first.click()
+    expect(page.locator("#message")).to_contain_text("Fixed L003. No access changes (proved).")
+
+
+def test_suggestion_for_a_typo_reports_access_changes(open_page: OpenPage) -> None:
     page = open_page()
     editor(page).fill("User-agent: *\nDisallows: /a")
     tab(page, "findings")
-    page.locator("#panel-findings").get_by_role("button", name="Fix it").first.click()
-    expect(page.locator("#message")).to_contain_text(
-        "Fixed L009. Access changes: /a is now blocked for all other crawlers."
-    )
+    card = page.locator("#panel-findings [data-code=L009]")
+    card.get_by_role("button", name="Apply suggestion").click()
+    expect(page.locator("#message")).to_contain_text("/a is now blocked for all other crawlers")
 
 
 def test_suggestions_say_what_they_change(open_page: OpenPage) -> None:

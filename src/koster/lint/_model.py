@@ -155,7 +155,6 @@ class CheckedFile:
         self.codes = codes
         self.template = template
         self._shared: dict[str, Any] = {}
-        self._blocking: dict[int, bool] = {}
         #: See `_bytes_before`: a line, a column, and the number of bytes before it.
         self._last_edit = (0, 0, 0)
         self._extents: dict[tuple[int, ...], Classification] = {}
@@ -317,14 +316,6 @@ class CheckedFile:
     def _rules_of_group(self) -> dict[int, Sequence[Rule]]:
         """The rules of each group, by its first line: a group may be in many rule sets."""
         return {group.line: tuple(group.rules) for group in self.robots.groups}
-
-    def blocks_a_part(self, line: int) -> bool:
-        """Return whether the group of a line has a rule that blocks a part of the site, cached."""
-        if line not in self._blocking:
-            self._blocking[line] = any(
-                not rule.allow and rule.pattern.strip("/*$") for rule in self._rules_of_group[line]
-            )
-        return self._blocking[line]
 
     def value(self, line: Line) -> Place:
         """Return the place of a line's value, or of all of it if it has none."""
