@@ -71,7 +71,7 @@ def test_every_command_has_a_page_with_its_options(pages: dict[str, Page]) -> No
     lint_page = pages["reference/commands/lint.md"].plain
     assert "- `--baseline FILE`: " in lint_page
     # Examples show what they print.
-    assert "No errors or warnings; 2 notes (shown with --notes)" in lint_page
+    assert "No errors or warnings; 3 notes (shown with --notes)" in lint_page
 
 
 def test_every_public_module_has_a_page() -> None:

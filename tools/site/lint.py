@@ -63,11 +63,13 @@ def _page(check: Check) -> Iterator[str]:
     yield _text(check.why)
     yield ""
     yield from _example(check)
-    yield "## Turn it off" if check.is_on else "## Turn it on and off"
-    yield ""
     if not check.is_on:
+        yield "## Turn it on"
+        yield ""
         yield f"It runs only where its code is selected: `--select {check.code}`."
         yield ""
+    yield "## Turn it off"
+    yield ""
     yield "For one line, with a comment at its end:"
     yield ""
     yield f"```robots\nDisallow: /example  # koster: ignore[{check.code}]\n```"
