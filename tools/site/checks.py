@@ -44,7 +44,7 @@ class _Page(HTMLParser):
 
 @cache
 def _target(folder: Path, path: str) -> Path | None:
-    """Return the file that a link in a folder leads to, or None if there is none."""
+    """Return the file that a link in a folder leads to, or None if it leads to none."""
     target = (folder / unquote(urlsplit(path).path)).resolve()
     target = target / "index.html" if target.is_dir() else target
     return target if target.exists() else None

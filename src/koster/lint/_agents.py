@@ -11,7 +11,7 @@ from ..dialects import GOOGLE, RFC9309, Dialect
 from ..model import Directive, Line
 from ..robots import parse
 from ._checks import ERROR, NOTE, WARNING, check
-from ._model import SECOND_DIRECTIVE, CheckedFile, Place, Remark, first_names, truncate
+from ._model import SECOND_DIRECTIVE, CheckedFile, Place, Remark, listed, truncate
 from ._names import (
     crawlers_of,
     is_brand,
@@ -58,7 +58,6 @@ _MAX_NAMES = 100
 _MAX_NAME_LINE = 10_000
 #: An agent that no group names.
 _SOMEBODY = "koster-somebody"
-_ALL_OTHERS = "all other crawlers"
 
 
 @check("G014", "rule-in-name", ERROR, "A User-agent line has a second directive",
@@ -116,7 +115,7 @@ def several_names(subject: CheckedFile) -> Iterator[Remark]:
         yield Remark(
             subject.value(line),
             f"Several names on one line: {_users_of_several(line.value, names)}",
-            f"Write a User-agent line for each: the rules below then apply to {_listed(left)}{too}"
+            f"Write a User-agent line for each: the rules below then apply to {listed(left)}{too}"
             if left
             else "Write a User-agent line for each, or only those that the rules below apply to",
             proposal=(subject.edit_value(line, "\nUser-agent: ".join(names)),)
@@ -161,7 +160,7 @@ def not_a_token(subject: CheckedFile) -> Iterator[Remark]:
 
 
 def _apply_to(name: str) -> str:
-    return f"Write {name}: the rules below then apply to {_listed([name])}"
+    return f"Write {name}: the rules below then apply to {listed([name])}"
 
 
 def _several(subject: CheckedFile) -> dict[Line, list[str]]:
@@ -244,7 +243,7 @@ def _users_of_several(value: str, names: Sequence[str]) -> str:
         return _users(value, names)
     left = [name for name in names if name not in users]
     others = (
-        f", {_listed(left)} {'does' if len(left) == 1 and left[0] != '*' else 'do'} not"
+        f", {listed(left)} {'does' if len(left) == 1 and left[0] != '*' else 'do'} not"
         if users and left
         else ""
     )
@@ -258,11 +257,7 @@ def _used_by(names: list[str]) -> str:
 
 def _only(names: list[str]) -> str:
     only = "" if "*" in names else "only "
-    return f"{only}{_listed(names)}" if names else "no crawler"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return first_names([_ALL_OTHERS if name == "*" else truncate(name) for name in names])
+    return f"{only}{listed(names)}" if names else "no crawler"
 
 
 def _readers(value: str, names: Sequence[str], dialect: Dialect) -> list[str]:

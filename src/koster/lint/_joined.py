@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from .._wording import joined
-from ..analysis import Extent
+from ..analysis import EVERYBODY, Extent
 from ..crawlers import Purpose
 from ..model import RULES, Directive, Line, LineKind
 from ._checks import ERROR, WARNING, check
 from ._directives import intended_directive
-from ._model import CheckedFile, Edit, GroupLines, Remark, first_names, truncate
+from ._model import CheckedFile, Edit, GroupLines, Remark, listed, truncate
 from ._names import known_crawlers
 
 #: Maximum numbers of rules, and of their characters, in a suggestion.
@@ -23,7 +23,6 @@ _MAX_SEPARATED = 200
 
 #: The lines between two User-agent lines, the most telling kind first.
 _TELLING = (LineKind.DIRECTIVE, LineKind.UNKNOWN, LineKind.MALFORMED, LineKind.COMMENT)
-_EVERYBODY = "*"
 _RULE_NAMES = {str(each): each for each in RULES}
 
 
@@ -121,7 +120,7 @@ def blocked_by_accident(subject: CheckedFile) -> dict[str, Joined]:
     These are ``*``, unless the next group is for it, and the search engines: all that are known, if
     the next group blocks all others.
     """
-    engines = {_EVERYBODY, *map(str.lower, subject.crawlers)}
+    engines = {EVERYBODY, *map(str.lower, subject.crawlers)}
     known = {name for name, each in known_crawlers().items() if Purpose.SEARCH in each.purposes}
     return {
         agent.value.lower(): each
@@ -129,7 +128,7 @@ def blocked_by_accident(subject: CheckedFile) -> dict[str, Joined]:
         if each.blocks_all
         for agent in each.agents
         if agent.value.lower() in engines
-        or (each.second.value == _EVERYBODY and agent.value.lower() in known)
+        or (each.second.value == EVERYBODY and agent.value.lower() in known)
     }
 
 
@@ -143,7 +142,7 @@ def closed_by_accident(subject: CheckedFile) -> Iterator[Remark]:
     for name, each in blocked_by_accident(subject).items():
         agent = next(line for line in each.agents if line.value.lower() == name)
         part = _up_to(each, agent)
-        who = "all other crawlers" if name == _EVERYBODY else agent.value
+        who = listed([agent.value])
         others = _names([each.second])
         correction = _correction(subject, part, who)
         if correction:
@@ -151,7 +150,7 @@ def closed_by_accident(subject: CheckedFile) -> Iterator[Remark]:
         else:
             suggestion = f"Write an empty Disallow: {_below(part)}, which allows the site for {who}"
             proposal = _separation(subject, part, "Disallow:")
-        verb = "are" if name == _EVERYBODY else "is"
+        verb = "are" if name == EVERYBODY else "is"
         yield Remark(
             subject.value(agent),
             f"{part.gaps[-1]} does not end the group: {who} {verb} blocked together with {others}",
@@ -190,7 +189,7 @@ def joined_with_the_next(subject: CheckedFile) -> Iterator[Remark]:
     for each in joined_groups(subject):
         # Names that follow one another are a list, even with comments between them. Nobody lists
         # "*" with others.
-        is_list = not each.gaps[-1].is_setting and _EVERYBODY not in [
+        is_list = not each.gaps[-1].is_setting and EVERYBODY not in [
             line.value for line in each.agents
         ]
         if is_list or each in accidents.values():
@@ -215,9 +214,7 @@ def are_few(lines: list[str]) -> bool:
 
 
 def _names(agents: list[Line]) -> str:
-    return first_names(
-        ["all other crawlers" if line.value == _EVERYBODY else line.value for line in agents]
-    )
+    return listed([line.value for line in agents])
 
 
 def _below(each: Joined) -> str:

@@ -436,12 +436,25 @@ def effect_of(text: str) -> str | None:
     (line,) = parse(text.encode("utf-8", "surrogateescape")).lines[:1] or (None,)
     if line is None or line.directive not in (*RULES, Directive.USER_AGENT):
         return None
-    value = truncate(line.value)
     if line.directive is Directive.USER_AGENT:
-        return f"applies the rules below to {'all other crawlers' if value == '*' else value}"
-    if not value:
+        return f"applies the rules below to {listed([line.value])}"
+    if not line.value:
         return "allows everything if the group has no other rule"
-    return f"{'allows' if line.directive is Directive.ALLOW else 'blocks'} {value}"
+    return f"{verb_of(line)} {truncate(line.value)}"
+
+
+def verb_of(line: Line) -> str:
+    """Return what an Allow or Disallow line does to the paths that it matches."""
+    return "allows" if line.directive is Directive.ALLOW else "blocks"
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return the names of User-agent lines as part of a sentence, * in words.
+
+    >>> listed(["Googlebot", "*"])
+    'Googlebot and all other crawlers'
+    """
+    return first_names(["all other crawlers" if name == "*" else truncate(name) for name in names])
 
 
 def truncate(text: str) -> str:

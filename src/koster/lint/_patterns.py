@@ -14,7 +14,7 @@ from ..dialects import Patterns
 from ..model import Directive, Line
 from ._checks import ERROR, NOTE, WARNING, check
 from ._hosts import host_in_path
-from ._model import SECOND_DIRECTIVE, CheckedFile, Place, Remark, corrected, truncate
+from ._model import SECOND_DIRECTIVE, CheckedFile, Place, Remark, corrected, truncate, verb_of
 
 _HOST = re.compile(r"https?://[^/*$]+", re.IGNORECASE)
 #: What people write around paths.
@@ -103,7 +103,7 @@ def host(subject: CheckedFile) -> Iterator[Remark]:
             yield Remark(
                 subject.value(line),
                 "Rules take paths, not URLs: this matches nothing",
-                f"Write {path} if it is on this site, which {_blocks(line)} it"
+                f"Write {path} if it is on this site, which {verb_of(line)} it"
                 if is_part
                 else "Remove it: robots.txt has no rules for other hosts, each host needs its own file",
                 proposal=(subject.edit_value(line, path) if is_part else subject.removal(line),),
@@ -116,10 +116,6 @@ def _host(pattern: str) -> str | None:
         return f"//{name}" if name else None
     match = _HOST.match(pattern) if "://" in pattern[:9] else None
     return match[0] if match else host_in_path(pattern)
-
-
-def _blocks(line: Line) -> str:
-    return "allows" if line.directive is Directive.ALLOW else "blocks"
 
 
 @check("P001", "no-leading-slash", ERROR, "A path does not start with / or *",
@@ -157,7 +153,7 @@ def _intended_path(line: Line, pattern: str) -> tuple[str, str | None]:
     if pattern.lower() in _NOTHING:
         return f"Write {line.directive}: without a path, which changes nothing", ""
     if pattern.lower() in _EVERYTHING or text.lower() in _EVERYTHING:
-        return f"Write /, which {_blocks(line)} the whole site", "/"
+        return f"Write /, which {verb_of(line)} the whole site", "/"
     text = pattern.rstrip() if pattern.endswith("=") else text
     path = _AGAIN.sub("", text).replace("\\", "/").removeprefix("- ").removeprefix("./")
     path = path.strip(_AROUND_PATHS.replace("=", ""))
@@ -170,7 +166,7 @@ def _intended_path(line: Line, pattern: str) -> tuple[str, str | None]:
             path = f"/*?*{path.rstrip('=')}="
         else:
             path = f"/*{path}" if _QUERY_OR_EXTENSION.match(path) else f"/{path}"
-    return f"Write {path}, which {_blocks(line)} it", path
+    return f"Write {path}, which {verb_of(line)} it", path
 
 
 @check("P009", "several-paths", ERROR, "A rule has several paths",
@@ -190,7 +186,7 @@ def several_paths(subject: CheckedFile) -> Iterator[Remark]:
             yield Remark(
                 subject.value(line),
                 f"Several paths on one line: {are} {verb}",
-                f"Write one line per path, which {_blocks(line)} {joined(paths) if len(paths) < 4 else f'all {len(paths):,}'}",
+                f"Write one line per path, which {verb_of(line)} {joined(paths) if len(paths) < 4 else f'all {len(paths):,}'}",
                 proposal=(subject.edit_value(line, f"\n{line.directive}: ".join(paths)),)
                 if is_safe
                 else (),
@@ -334,9 +330,9 @@ def spaces(subject: CheckedFile) -> Iterator[Remark]:
             yield Remark(
                 Place(line.number, at, 1),
                 "Space in a path: it matches only %20",
-                f"Write one path per line, which {_blocks(line)} them"
+                f"Write one path per line, which {verb_of(line)} them"
                 if many
-                else f"Write %20 if you mean a space, which {_blocks(line)} the same",
+                else f"Write %20 if you mean a space, which {verb_of(line)} the same",
                 # On a line of its own, a lone / would block the whole site.
                 proposal=() if has_home else (subject.edit_value(line, separator.join(words)),),
             )
@@ -374,7 +370,7 @@ def bad_escape(subject: CheckedFile) -> Iterator[Remark]:
             yield Remark(
                 Place(line.number, at, 1),
                 '"%" must be followed by two hex digits: crawlers read this differently',
-                f"Write %25 for a literal %, which {_blocks(line)} it for all crawlers",
+                f"Write %25 for a literal %, which {verb_of(line)} it for all crawlers",
                 proposal=(subject.edit_value(line, _BAD_ESCAPE.sub("%25", pattern)),),
             )
 
@@ -421,7 +417,7 @@ def query(subject: CheckedFile) -> Iterator[Remark]:
             yield Remark(
                 subject.value(line),
                 "Matches only the home page, with this as its first query parameter",
-                f"For every page write {on_all}, which {_blocks(line)} more",
+                f"For every page write {on_all}, which {verb_of(line)} more",
                 proposal=(subject.edit_value(line, on_all),),
             )
 
@@ -441,7 +437,7 @@ def parameter(subject: CheckedFile) -> Iterator[Remark]:
             yield Remark(
                 subject.value(line),
                 "This matches only URLs whose path starts so",
-                f"For a query parameter write /*?*{wanted}, which {_blocks(line)} every page with it",
+                f"For a query parameter write /*?*{wanted}, which {verb_of(line)} every page with it",
                 proposal=(subject.edit_value(line, f"/*?*{wanted}"),),
             )
 
