@@ -49,7 +49,7 @@ def answers(bodies: Any, urls: Any, crawlers: Any, dialect: Dialect = RFC9309) -
 
     Args:
         bodies: Robots.txt files, a column; best a dictionary.
-        urls: Absolute URLs or paths, a column.
+        urls: Absolute URLs or paths, a column. Two slashes at the start are a path, as in requests.
         crawlers: Product tokens, a column; best a dictionary.
         dialect: How to read the files.
 
@@ -71,7 +71,7 @@ def _whole(column: Any) -> Any:
 
 
 def _answer(bodies: Any, urls: Any, crawlers: Any, dialect: Dialect) -> pa.StructArray:
-    decided = unchunked(kernel.decide(bodies, urls, crawlers, dialect))
+    decided = unchunked(kernel.decide(bodies, _as_targets(urls), crawlers, dialect))
     disallowed = pc.invert(decided.field("allowed"))
     no_group = pc.equal(decided.field("reason"), Reason.NO_GROUP.value)
     codes = np.where(to_numpy(no_group), UNBOUND, to_numpy(disallowed).astype(np.int32))
@@ -89,6 +89,15 @@ def _answer(bodies: Any, urls: Any, crawlers: Any, dialect: Dialect) -> pa.Struc
         ],
         fields=list(ANSWERED),
     )
+
+
+def _as_targets(urls: Any) -> Any:
+    """Return URLs for decisions, where two slashes come before a host."""
+    is_double = pc.starts_with(urls, "//")
+    if not pc.any(is_double).as_py():
+        return urls
+    prefixed = pc.replace_substring_regex(urls, "^//", "http://localhost//")
+    return pc.if_else(is_double, prefixed, urls)
 
 
 def encode(column: Any) -> Any:

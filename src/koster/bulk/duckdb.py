@@ -35,7 +35,7 @@ from ..dialects import RFC9309
 from ..errors import missing
 from . import judging, kernel
 from ._arrow import pa, pc
-from .judging import BEGINNING, ROBOTS_TXT, judge_queries
+from .judging import BEGINNING, with_queries
 from .kernel import CLASSIFIED, DECIDED, FACTS
 
 try:
@@ -58,31 +58,19 @@ WITH numbered_requests AS (
     SELECT *, row_number() OVER () AS row_id FROM query_table(requests)
 ),
 limits AS (SELECT CAST(epoch_us(grace) AS BIGINT) AS grace_us),
-asked AS (
+given AS (
     SELECT
-        row_id,
-        epoch_us(time) AS t,
-        coalesce(site_or_null, '') AS site,
-        crawler,
-        coalesce(client_or_null, '') AS client,
-        is_robots,
-        CASE
-            WHEN NOT is_robots OR status IS NULL THEN 0
-            WHEN status = 429 OR status >= 500 THEN 2
-            WHEN status IN (404, 410) THEN 5
-            WHEN status IN (444, 460, 499) THEN 0
-            WHEN status >= 400 THEN 4
-            WHEN status = 304 OR status BETWEEN 200 AND 299 THEN 1
-            WHEN status >= 300 THEN 3
-            ELSE 0
-        END AS kind
-    FROM (SELECT '' AS host, '' AS client) AS defaults, LATERAL (
+        row_id, epoch_us(time) AS t, crawler, CAST(url AS VARCHAR) AS url, status, client_or_null
+            AS client, host_or_null AS host, method_or_null AS method
+    -- The names of columns that requests lack are those of the defaults.
+    FROM (SELECT NULL AS host, NULL AS client, NULL AS method) AS defaults, LATERAL (
         SELECT
-            row_id, time, crawler, status, host AS site_or_null, client AS client_or_null,
-            regexp_matches(CAST(url AS VARCHAR), '@ROBOTS_TXT@') AS is_robots
+            row_id, time, crawler, url, status, CAST(client AS VARCHAR) AS client_or_null,
+            CAST(host AS VARCHAR) AS host_or_null, CAST(method AS VARCHAR) AS method_or_null
         FROM numbered_requests
     )
 ),
+@ASKED@,
 numbered AS (
     SELECT
         row_number() OVER moments AS number,
@@ -98,28 +86,20 @@ numbered AS (
 @HELD@,
 @PAIRS@,
 answered AS (
-    SELECT row_id, is_robots, is_open, is_unknown, number, is_held, is_current, label, answer.*
+    SELECT row_id, is_robots, is_open, is_unknown, number, is_held, is_current, answer.*
     FROM (
         SELECT
-            paired.* EXCLUDE (number), numbered.number, numbered.label,
-            robots_answer(numbered.body, url, paired.crawler) AS answer
+            paired.*, robots_answer(numbered.body, numbered_requests.url, paired.crawler) AS answer
         FROM paired
         JOIN numbered_requests USING (row_id)
         LEFT JOIN numbered USING (number)
     )
 ),
 @VERDICTS@
-SELECT numbered_requests.* EXCLUDE (row_id), verdicts.* EXCLUDE (row_id)
-FROM numbered_requests JOIN verdicts USING (row_id);
+SELECT
+    numbered_requests.* EXCLUDE (row_id), verdict, disallowed, label AS version, line, rule
+FROM numbered_requests JOIN verdicts USING (row_id) LEFT JOIN numbered USING (number);
 """
-
-
-def _judge_macro() -> str:
-    parts = {"ROBOTS_TXT": ROBOTS_TXT, "BEGINNING": str(BEGINNING), **judge_queries()}
-    macro = _JUDGE
-    for name, text in parts.items():
-        macro = macro.replace(f"@{name}@", text)
-    return macro
 
 
 def register(connection: Any, dialect: Dialect = RFC9309) -> None:
@@ -163,7 +143,7 @@ def register(connection: Any, dialect: Dialect = RFC9309) -> None:
             null_handling="special",
         )
     connection.execute(REDIRECTS)
-    connection.execute(_judge_macro())
+    connection.execute(with_queries(_JUDGE).replace("@BEGINNING@", str(BEGINNING)))
 
 
 def _classify(bodies: Any, lists: Any, dialect: Dialect) -> Any:

@@ -15,8 +15,9 @@ disallows it. The versions it may have held are:
 `TOLERANCE` is added at both ends: servers log in whole seconds, some when a request ends, clocks
 differ, and a crawler has requests under way while it fetches the file.
 
-`judge` and `Judge` do this on Arrow tables. ``judge.sql`` does it in DuckDB: ``robots_judge``, see
-`koster.bulk.duckdb`, and `koster.bulk.spark` in Spark. Requests have the columns
+``judge.sql`` does this, in DuckDB for `judge` and `Judge`, which take Arrow tables, and for
+``robots_judge``, see `koster.bulk.duckdb`; `koster.bulk.spark` does it in Spark. Requests have the
+columns
 
 | column | type | meaning |
 |---|---|---|
@@ -24,8 +25,10 @@ differ, and a crawler has requests under way while it fetches the file.
 | ``crawler`` | text | product token of the crawler, or its User-Agent header |
 | ``url`` | text or bytes | absolute URL, or path with query |
 | ``status`` | integer | HTTP status of the response |
+| ``method`` | text, optional | HTTP method, GET by default: only GET fetches /robots.txt |
 | ``client`` | text, optional | who shares a copy of the file with the crawler, such as an address |
-| ``host`` | text, optional | the site; each has its own copies |
+| ``host`` | text, optional | the site, with or without port; each has its own copies; that of an \
+absolute URL comes first |
 
 and versions ``since`` (timestamp: in force from then on; null: from the beginning), ``body`` (text
 or bytes; null: there was no robots.txt) and, optionally, ``label``.
@@ -34,6 +37,7 @@ or bytes; null: there was no robots.txt) and, optionally, ``label``.
 from __future__ import annotations
 
 import enum
+import re
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
@@ -41,11 +45,15 @@ from importlib.resources import files
 from typing import Any
 
 from ..dialects import RFC9309, Dialect
-from ..freshness import MAX_UNREACHABLE
+from ..errors import missing
 from ._arrow import Numbers, np, pa, pc
-from ._columns import to_large_binary, to_numpy, unchunked
-from ._fetches import NEVER, FetchMoments
-from ._rulings import ANSWERED, DISALLOWED, UNBOUND, UNDECIDED, answers, encode, is_exempt
+from ._columns import to_large_binary, to_numpy, to_text, unchunked
+from ._rulings import ANSWERED, answers, encode, is_exempt
+
+try:
+    import duckdb
+except ImportError as error:
+    raise missing("koster.bulk.judging", "bulk") from error
 
 __all__ = [
     "ANSWERED", "GRACE", "JUDGED", "TOLERANCE", "Judge", "Verdict", "answers", "is_exempt", "judge",
@@ -57,13 +65,21 @@ GRACE = timedelta(hours=24)
 #: How far apart the moments of a fetch, of a change and of a request may be logged.
 TOLERANCE = timedelta(seconds=10)
 
+#: How much later than others requests may be logged, as servers log when a request ends.
+DISORDER = timedelta(minutes=10)
+
 _MICROSECOND = timedelta(microseconds=1)
+
+#: The moment of what never happened, and the start of the first version.
+NEVER = -(2**63)
 
 #: The start of the first version in SQL, whose smallest integer cannot be subtracted from.
 BEGINNING = -(2**62)
 
-#: Requests for the file itself; with "//" before a host, as in URLs.
-ROBOTS_TXT = r"(?s)^(?:[A-Za-z][A-Za-z0-9+.-]*:)?(?://[^/?#]*)?/robots(?:\.|%2[Ee])txt(?:[?#].*)?$"
+#: Requests for the file itself, and the authority of absolute URLs; without backslashes, which
+#: engines of SQL read differently.
+ROBOTS_TXT = "(?s)^(?:[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*)?/robots(?:[.]|%2[Ee])txt(?:[?#].*)?$"
+_AUTHORITY = "^[A-Za-z][A-Za-z0-9+.-]*://(?:[^/?#@]*@)?([^/?#@]*)"
 
 
 class Verdict(enum.StrEnum):
@@ -85,7 +101,7 @@ class Verdict(enum.StrEnum):
 
 
 VERDICTS = tuple(Verdict)
-_ALLOWED, _VIOLATION, _WITHIN, _EXEMPT, _ROBOTS_TXT, _NOT_JUDGED = range(len(VERDICTS))
+_VERDICT_NAMES = pa.array([each.value for each in VERDICTS], pa.string())
 
 #: The result of `judge`. ``disallowed``: by the version in force, as written. ``version``: the
 #: label of the version with ``line`` and ``rule``, which disallow the request; null if none does.
@@ -96,10 +112,6 @@ JUDGED = pa.struct([
     pa.field("line", pa.int32()),
     pa.field("rule", pa.string()),
 ])  # fmt: skip
-
-#: What a status of /robots.txt means: nothing, a file, unreachable, at another address, no file
-#: (all is allowed), and no file for anyone.
-_NOTHING, _FILE, _UNREACHABLE, _ELSEWHERE, _NO_FILE, _GONE = range(6)
 
 
 def microseconds(column: Any) -> Numbers:
@@ -121,7 +133,7 @@ class _Versions:
     """Versions in order: when they begin, the number of their body, the bodies, and the labels."""
 
     since: Numbers
-    numbers: Numbers
+    numbers: pa.Array
     bodies: pa.Array
     labels: pa.Array
 
@@ -137,14 +149,19 @@ class _Versions:
         labels = unchunked(labels)
         return cls(
             since[to_numpy(order)],
-            to_numpy(bodies.indices),
+            bodies.indices,
             bodies.dictionary,
             labels.take(order),
         )
 
-    def at(self, moments: Numbers) -> Numbers:
-        """Return the number of the version in force at moments; -1 before the first."""
-        return np.searchsorted(self.since, moments, side="right") - 1
+    def periods(self) -> Any:
+        """Return the table ``numbered`` of ``judge.sql``."""
+        starts = np.where(self.since == NEVER, BEGINNING, self.since)
+        return pa.table({
+            "number": pa.array(np.arange(1, len(starts) + 1)),
+            "since_us": pa.array(starts),
+            "until_us": pa.array([*starts[1:].tolist(), None], pa.int64()),
+        })  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,18 +191,21 @@ class Judgement:
 
 
 class Judge:
-    """Judges requests in batches, which follow one another in time."""
+    """Judges requests in batches, which follow one another in time but for `DISORDER`."""
 
     def __init__(self, versions: Any, grace: timedelta = GRACE, dialect: Dialect = RFC9309) -> None:
-        self._versions = _Versions.of(versions)
-        self._grace = grace // _MICROSECOND
         self._dialect = dialect
-        self._definite, self._missing, self._failed = FetchMoments(), FetchMoments(), FetchMoments()
-        self._missing_on_host, self._elsewhere = FetchMoments(), FetchMoments()
+        self._con = connected()
+        self._con.execute("CREATE TABLE limits AS SELECT CAST(? AS BIGINT) AS grace_us",
+                          [grace // _MICROSECOND])  # fmt: skip
+        self._con.execute(_STATE)
+        self.replace_versions(versions)
 
     def replace_versions(self, versions: Any) -> None:
         """Judge by other versions from now on; the fetches so far stay known."""
         self._versions = _Versions.of(versions)
+        self._con.register("numbered_rows", self._versions.periods())
+        self._con.execute("CREATE OR REPLACE TABLE numbered AS SELECT * FROM numbered_rows")
 
     @property
     def labels(self) -> list[str]:
@@ -195,190 +215,107 @@ class Judge:
 
     def judge(self, requests: Any) -> Judgement:
         """Judge a batch: a table or record batch of requests."""
-        times = microseconds(requests["time"])
-        urls = to_large_binary(requests["url"]).fill_null(b"")
-        crawlers = encode(_texts(requests, "crawler"))
-        are_robots = to_numpy(pc.match_substring_regex(urls, ROBOTS_TXT).fill_null(False))
-        held = self._held(requests, times, crawlers, are_robots)
-        return self._decide(urls, crawlers, times, are_robots, held)
+        urls = to_large_binary(requests["url"])
+        self._con.register("given_rows", _given(requests, urls))
+        self._con.execute(with_queries(_ASKED))
+        paired = self._con.sql(with_queries(_PAIRS)).to_arrow_table().combine_chunks()
+        self._con.register("answered", self._answered(paired, urls))
+        found = self._con.sql(with_queries(_VERDICTS)).to_arrow_table().combine_chunks()
+        self._con.execute(_REMEMBER, {"disorder": DISORDER // _MICROSECOND})
+        return _to_judgement(found)
 
-    def _held(self, requests: Any, times: Numbers, crawlers: Any, are_robots: Numbers) -> _Held:
-        """Return the range of versions that the crawler of each request may have held."""
-        hosts = _texts(requests, "host")
-        clients = pc.binary_join_element_wise(
-            hosts, crawlers.cast(pa.string()).fill_null(""), _texts(requests, "client"), "\x1f"
-        ).dictionary_encode()
-        names, owners = clients.dictionary.to_pylist(), to_numpy(clients.indices)
-        sites = hosts.dictionary_encode()
-        kinds = np.where(are_robots, _kinds(requests["status"]), _NOTHING)
-        tolerance = TOLERANCE // _MICROSECOND
-
-        found = (kinds == _FILE) | (kinds >= _NO_FILE)
-        definite = self._definite.last(names, owners, times, found)
-        latest = definite.before(owners, times)
-        earlier = definite.before(owners, times - tolerance)
-        missing = self._missing.last(names, owners, times, kinds >= _NO_FILE).before(owners, times)
-        failed = self._failed.last(names, owners, times, kinds == _UNREACHABLE)
-        failed = failed.before(owners, times)
-        elsewhere = self._elsewhere.last(names, owners, times, kinds == _ELSEWHERE)
-        elsewhere = elsewhere.before(owners, times)
-        at_site = to_numpy(sites.indices)
-        gone = self._missing_on_host.last(
-            sites.dictionary.to_pylist(), at_site, times, kinds == _GONE
-        ).before(at_site, times)
-
-        start = times - self._grace
-        never = NEVER
-        # After a redirect it has what another address answered.
-        is_known = (latest != never) & (elsewhere <= latest)
-        is_fresh = is_known & (latest >= start)
-        limit = times - MAX_UNREACHABLE // _MICROSECOND
-        is_failing = ~is_fresh & is_known & (failed > latest) & (failed >= start)
-        is_retried = is_failing & (latest >= limit)
-        is_gone = gone >= start - tolerance
-        has_earlier = is_fresh & (earlier != never)
-        low = np.where(has_earlier, np.maximum(earlier, start), start)
-        low = np.where(is_retried, latest, low) - tolerance
-        high = times + tolerance
-        is_open = np.where(has_earlier, (missing != never) & (missing >= earlier), is_gone)
-        is_open |= is_failing & (latest < limit)
-        is_open |= is_retried & (missing != never) & (missing >= latest)
-        return _Held(self._versions.at(low), self._versions.at(high), is_open)
-
-    def _decide(
-        self, urls: Any, crawlers: Any, times: Numbers, are_robots: Numbers, held: _Held
-    ) -> Judgement:
-        numbers = self._versions.numbers
-        current = self._versions.at(times)
-        is_judged = ~are_robots & (current >= 0)
-        rows = np.flatnonzero(is_judged)
-        now = self._ask(rows, current[rows], urls, crawlers)
-        # The newest version that it may have held; mostly the current one.
-        newest = np.where(held.last[rows] < 0, current[rows], held.last[rows])
-        other = numbers[newest] != numbers[current[rows]]
-        codes, lines = now.codes.copy(), now.lines.copy()
-        rules = now.rules
-        if other.any():
-            then = self._ask(rows[other], newest[other], urls, crawlers)
-            codes[other], lines[other] = then.codes, then.lines
-            rules = pc.replace_with_mask(rules, pa.array(other), then.rules)
-        is_violation = (codes == DISALLOWED) & ~held.is_open[rows] & (held.first[rows] >= 0)
-        # Older ones that it may have held, too.
-        some = np.flatnonzero(is_violation & (held.first[rows] < newest))
-        if len(some):
-            is_violation[some] = self._all_disallow(rows[some], held, urls, crawlers)
-        is_current = now.disallowed & ~is_violation
-        verdicts = np.full(len(times), _NOT_JUDGED)
-        verdicts[are_robots] = _ROBOTS_TXT
-        verdicts[rows] = np.select(
-            [is_violation, codes == UNBOUND, codes == UNDECIDED, is_current],
-            [_VIOLATION, _EXEMPT, _NOT_JUDGED, _WITHIN],
-            _ALLOWED,
-        )
-        shown = is_violation & other
-        lines = np.where(shown, lines, now.lines)
-        rules = pc.if_else(pa.array(shown), rules, now.rules)
-        return _spread(len(times), rows, verdicts, now.disallowed, lines, rules,
-                       np.where(is_violation, newest, current[rows]), held)  # fmt: skip
-
-    def _all_disallow(self, rows: Numbers, held: _Held, urls: Any, crawlers: Any) -> Numbers:
-        """Return whether all versions that may have been held disallow requests."""
-        first, last = held.first[rows], held.last[rows]
-        verdicts = np.ones(len(rows), bool)
-        # Each body of a range once; ranges are mostly the same.
-        ranges, which = np.unique(np.stack([first, last]), axis=1, return_inverse=True)
-        which = which.reshape(-1)
-        for number in range(ranges.shape[1]):
-            low, high = map(int, ranges[:, number])
-            numbers = self._versions.numbers[low : high + 1].tolist()
-            for version in {number: low + place for place, number in enumerate(numbers)}.values():
-                asked = np.flatnonzero((which == number) & verdicts)
-                if not len(asked):
-                    break
-                versions = np.full(len(asked), version)
-                verdicts[asked] = (
-                    self._ask(rows[asked], versions, urls, crawlers).codes == DISALLOWED
-                )
-        return verdicts
-
-    def _ask(self, rows: Numbers, versions: Numbers, urls: Any, crawlers: Any) -> _Answers:
-        """Ask versions about requests."""
-        indices = pa.array(rows)
-        bodies = pa.DictionaryArray.from_arrays(
-            pa.array(self._versions.numbers[versions], pa.int32()), self._versions.bodies
-        )
-        names = pa.DictionaryArray.from_arrays(crawlers.indices.take(indices), crawlers.dictionary)
-        found = answers(bodies, urls.take(indices), names, self._dialect)
-        return _Answers(
-            to_numpy(found.field("code")).copy(),
-            to_numpy(found.field("disallowed")),
-            to_numpy(found.field("line").fill_null(0)),
-            found.field("rule"),
-        )
+    def _answered(self, paired: Any, urls: Any) -> Any:
+        """Return pairs with what their versions say about the requests."""
+        # Nulls are of requests that no version is asked about.
+        numbers = paired["number"].combine_chunks()
+        places = self._versions.numbers.take(pc.subtract(numbers, 1))
+        bodies = pa.DictionaryArray.from_arrays(places, self._versions.bodies)
+        crawlers = paired["crawler"].combine_chunks()
+        asked = urls.take(paired["row_id"].combine_chunks())
+        found = answers(bodies, asked, encode(crawlers), self._dialect)
+        columns = dict(zip(paired.schema.names, paired.columns, strict=True))
+        columns |= {field.name: found.field(field.name) for field in ANSWERED}
+        return pa.table(columns)
 
 
-@dataclass(frozen=True, slots=True)
-class _Held:
-    """The range of versions that may have been held; -1 is unknown.
-
-    ``is_open``: the crawler may also have found no file, so that all is allowed.
-    """
-
-    first: Numbers
-    last: Numbers
-    is_open: Numbers
-
-
-@dataclass(frozen=True, slots=True)
-class _Answers:
-    codes: Numbers
-    disallowed: Numbers
-    lines: Numbers
-    rules: pa.Array
-
-
-def _spread(
-    size: int, rows: Numbers, verdicts: Numbers, disallowed: Numbers, lines: Numbers,
-    rules: pa.Array, versions: Numbers, held: _Held,
-) -> Judgement:  # fmt: skip
-    """Return the judgement of all rows from that of some."""
-    is_disallowed = np.zeros(size, bool)
-    is_disallowed[rows] = disallowed
-    is_named = disallowed | (verdicts[rows] == _VIOLATION)
-    all_lines = np.zeros(size, np.int32)
-    all_lines[rows] = np.where(is_named, lines, 0)
-    all_versions = np.full(size, -1)
-    all_versions[rows] = versions
-    places = np.full(size, -1)
-    places[rows] = np.arange(len(rows))
-    all_rules = rules.take(pa.array(places, mask=(places < 0) | (all_lines == 0)))
-    return Judgement(
-        verdicts, is_disallowed, all_versions, all_lines, all_rules, held.first, held.last
-    )
+#: The fetches that were made before a batch: the last of each kind, and those of `DISORDER`.
+_STATE = """
+CREATE TABLE state (t BIGINT, site VARCHAR, crawler VARCHAR, client VARCHAR, kind INTEGER)
+"""
+_ASKED = """
+CREATE OR REPLACE TABLE asked AS
+WITH given AS (SELECT * FROM given_rows), @ASKED@
+SELECT * REPLACE (CAST(NULL AS VARCHAR) AS url) FROM asked
+UNION ALL BY NAME
+SELECT *, false AS is_robots FROM state
+"""
+_PAIRS = """
+WITH @HELD@, @PAIRS@
+SELECT * FROM paired
+"""
+_VERDICTS = """
+WITH @VERDICTS@
+SELECT * FROM verdicts ORDER BY row_id
+"""
+_REMEMBER = """
+CREATE OR REPLACE TABLE state AS
+SELECT t, site, crawler, client, kind
+FROM asked
+WHERE kind > 0
+QUALIFY coalesce(
+    lead(t) OVER (PARTITION BY site, crawler, client, kind ORDER BY t)
+        > (SELECT max(t) FROM asked) - $disorder,
+    true
+)
+ORDER BY t DESC
+LIMIT 200000
+"""
 
 
-def _texts(requests: Any, name: str) -> Any:
-    """Return an optional column of text, without nulls."""
+def connected() -> Any:
+    """Return a connection to a DuckDB of its own: one core, UTC."""
+    connection = duckdb.connect(config={"threads": 1})
+    connection.execute("SET TimeZone = 'UTC'")
+    # In an interactive Python it would be printed on standard output.
+    connection.execute("SET enable_progress_bar = false")
+    return connection
+
+
+def _given(requests: Any, urls: Any) -> Any:
+    """Return the table ``given`` of ``judge.sql`` for a batch."""
+    return pa.table({
+        "row_id": pa.array(np.arange(len(requests))),
+        "t": pa.array(microseconds(requests["time"])),
+        "crawler": _text(requests, "crawler"),
+        "url": to_text(urls),
+        "status": unchunked(requests["status"]).cast(pa.int32()),
+        "client": _text(requests, "client"),
+        "host": _text(requests, "host"),
+        "method": _text(requests, "method"),
+    })  # fmt: skip
+
+
+def _text(requests: Any, name: str) -> Any:
+    """Return an optional column of text."""
     if name not in requests.schema.names:
-        return pa.array([""] * len(requests), pa.string())
-    return unchunked(requests[name]).cast(pa.string()).fill_null("")
+        return pa.nulls(len(requests), pa.string())
+    return unchunked(requests[name]).cast(pa.string())
 
 
-def _kinds(statuses: Any) -> Numbers:
-    """Return what statuses of /robots.txt mean (RFC 9309 §2.3.1; 429 is unreachable)."""
-    status = to_numpy(unchunked(statuses).cast(pa.int32()).fill_null(0))
-    return np.select(
-        [
-            (status == 429) | (status >= 500),
-            (status == 404) | (status == 410),
-            # The client hung up.
-            (status == 444) | (status == 460) | (status == 499),
-            status >= 400,
-            ((status >= 200) & (status < 300)) | (status == 304),
-            (status >= 300),
-        ],
-        [_UNREACHABLE, _GONE, _NOTHING, _NO_FILE, _FILE, _ELSEWHERE],
-        _NOTHING,
+def _to_judgement(verdicts: Any) -> Judgement:
+    """Return a judgement from the table ``verdicts``, in the order of requests."""
+    columns = {name: verdicts[name].combine_chunks() for name in verdicts.schema.names}
+    first, last, number = (
+        to_numpy(columns[name].fill_null(0)) - 1 for name in ("first_held", "last_held", "number")
+    )
+    return Judgement(
+        to_numpy(pc.index_in(columns["verdict"], _VERDICT_NAMES)),
+        to_numpy(columns["disallowed"]),
+        number,
+        to_numpy(columns["line"].fill_null(0)),
+        columns["rule"],
+        first,
+        last,
     )
 
 
@@ -392,7 +329,7 @@ def judge(
 
     Args:
         requests: A table (Arrow) with the columns ``time``, ``crawler``, ``url`` and ``status``,
-            and perhaps ``client`` and ``host``; in any order.
+            and perhaps ``client``, ``host`` and ``method``; in any order.
         versions: A table with the columns ``since`` and ``body``, and perhaps ``label``.
         grace: How long a copy may be used.
         dialect: How to read the files.
@@ -420,22 +357,27 @@ def judge(
         raise ValueError("judge needs at least one version of the robots.txt")
     if requests["time"].null_count:
         raise ValueError("time must not be null")
-    requests = pa.table(requests)
-    order = np.argsort(microseconds(requests["time"]), kind="stable")
     judged = Judge(versions, grace, dialect)
-    found = to_column(judged.judge(requests.take(pa.array(order))), judged.labels)
-    back = np.empty(len(order), np.int64)
-    back[order] = np.arange(len(order))
-    return found.take(pa.array(back))
+    return to_column(judged.judge(pa.table(requests)), judged.labels)
 
 
 @cache
-def judge_queries() -> dict[str, str]:
-    """Return the parts of ``judge.sql`` by name: HELD, PAIRS and VERDICTS."""
+def _queries() -> dict[str, str]:
+    """Return the parts of ``judge.sql`` by name: ASKED, HELD, PAIRS and VERDICTS."""
     text = files(__package__).joinpath("judge.sql").read_text("utf-8")
-    parts = (part for part in text.split("\n\n") if "AS (" in part)
-    queries = ("\n".join(line for line in part.split("\n") if line[:2] != "--") for part in parts)
-    return dict(zip(("HELD", "PAIRS", "VERDICTS"), map(str.strip, queries), strict=True))
+    text = text.replace("@AUTHORITY@", _AUTHORITY).replace("@ROBOTS_TXT@", ROBOTS_TXT)
+    parts = re.split(r"^-- (\w+):", text, flags=re.MULTILINE)
+    return {
+        name.upper(): "\n".join(line for line in part.split("\n")[1:] if line.strip()[:2] != "--")
+        for name, part in zip(parts[1::2], parts[2::2], strict=True)
+    }
+
+
+def with_queries(text: str) -> str:
+    """Return SQL with the parts of ``judge.sql`` that it names, such as ``@ASKED@``."""
+    for name, query in _queries().items():
+        text = text.replace(f"@{name}@", query)
+    return text
 
 
 def to_column(judgement: Judgement, labels: list[str]) -> pa.StructArray:

@@ -127,23 +127,24 @@ def archives(
 
 #: From the requests with their keys to the pairs of requests and versions.
 _PAIRS = """
-WITH asked AS (SELECT * FROM {asked}),
+WITH given AS (SELECT * FROM {given}),
 limits AS (SELECT CAST({grace} AS BIGINT) AS grace_us),
 numbered AS (SELECT * FROM {numbered}),
+@ASKED@,
 @HELD@,
 @PAIRS@
-SELECT paired.*, pages.url
-FROM paired JOIN (SELECT DISTINCT row_id, url FROM asked) AS pages ON pages.row_id = paired.row_id
+SELECT * FROM paired
 """
 
 _VERDICTS = """
 WITH answered AS (SELECT * FROM {answered}),
 @VERDICTS@
-SELECT * FROM verdicts
+SELECT verdicts.*, labels.label AS version
+FROM verdicts LEFT JOIN {labels} AS labels ON labels.number = verdicts.number
 """
 
 #: The columns that tell requests apart; equal ones are judged alike.
-_KEY = ("t", "site", "crawler", "client", "url")
+_KEY = ("t", "crawler", "url", "status", "client", "host", "method")
 
 
 def judge(
@@ -158,7 +159,7 @@ def judge(
 
     Args:
         requests: A data frame with the columns ``time``, ``crawler``, ``url`` and ``status``, and
-            perhaps ``client`` and ``host``: see `koster.bulk.judging`.
+            perhaps ``client``, ``host`` and ``method``: see `koster.bulk.judging`.
         versions: A data frame with the columns ``since`` and ``body``, and perhaps ``label``.
         grace: How long a copy of robots.txt may be used.
         dialect: One of `koster.DIALECTS`.
@@ -171,38 +172,31 @@ def judge(
     _check_columns(versions, ("since", "body"))
     session = requests.sparkSession
     rows = _ordered(versions)
-    asked = _with_keys(requests)
     numbered = session.createDataFrame(
-        [(number, since, until) for number, since, until, _, _ in rows],
-        "number BIGINT, since_us BIGINT, until_us BIGINT",
+        [(number, since, until, label) for number, since, until, _, label in rows],
+        "number BIGINT, since_us BIGINT, until_us BIGINT, label STRING",
     )
-    queries = judging.judge_queries()
-    pairs = _filled(_PAIRS, queries)
-    keys = asked.select("row_id", *_KEY, "is_robots", "kind").distinct()
-    paired = session.sql(pairs, asked=keys, numbered=sql.broadcast(numbered),
+    paired = session.sql(_in_spark(_PAIRS), given=_with_keys(requests).distinct(),
+                         numbered=sql.broadcast(numbered.drop("label")),
                          grace=grace // timedelta(microseconds=1))  # fmt: skip
-    answer = partial(_answer, dialect.name, [each[3] for each in rows], [each[4] for each in rows])
+    answer = partial(_answer, dialect.name, [each[3] for each in rows])
     schema = StructType([
         *(field for field in paired.schema.fields if field.name != "url"),
         *(StructField(field.name, from_arrow_type(field.type)) for field in judging.ANSWERED),
-        StructField("label", StringType()),
     ])  # fmt: skip
     answered = paired.mapInArrow(answer, schema)
-    verdicts = session.sql(_filled(_VERDICTS, queries), answered=answered)
-    added = asked.drop(*(each for each in ("t", "site", "is_robots", "kind")))
-    for name in ("client", "host"):
-        if name not in requests.columns and name in added.columns:
-            added = added.drop(name)
-    return added.join(verdicts, "row_id").drop("row_id").select(*requests.columns, *_ADDED)
+    verdicts = session.sql(_in_spark(_VERDICTS), answered=answered, labels=sql.broadcast(numbered))
+    keyed = requests.withColumn("row_id", _row_id(requests))
+    found = keyed.join(verdicts.select("row_id", *_ADDED), "row_id")
+    return found.select(*requests.columns, *_ADDED)
 
 
 _ADDED = ("verdict", "disallowed", "version", "line", "rule")
 
 
-def _filled(text: str, queries: dict[str, str]) -> str:
-    for name, query in queries.items():
-        text = text.replace(f"@{name}@", query)
-    return text
+def _in_spark(text: str) -> str:
+    """Return a query with the parts of ``judge.sql``, as Spark writes them."""
+    return judging.with_queries(text).replace(" IGNORE NULLS)", ") IGNORE NULLS")
 
 
 def _check_columns(frame: Any, names: Iterable[str]) -> None:
@@ -231,31 +225,27 @@ def _ordered(versions: Any) -> list[tuple[int, int, int | None, bytes, str]]:
     ]
 
 
+def _keys(requests: Any) -> dict[str, Any]:
+    """Return what requests are judged by: expressions by the names in `_KEY`."""
+    has = {name: sql.col(name).cast("string") for name in requests.columns}
+    nothing = sql.lit(None).cast("string")
+    found = {name: has.get(name, nothing) for name in _KEY}
+    return found | {
+        "t": sql.unix_micros(sql.col("time").cast("timestamp")),
+        "status": sql.col("status").cast("int"),
+    }
+
+
+def _row_id(requests: Any) -> Any:
+    """Return an expression for the number of a request; equal ones have the same."""
+    keys = sql.struct(*(key.alias(name) for name, key in _keys(requests).items()))
+    return sql.md5(sql.to_json(keys).cast("binary"))
+
+
 def _with_keys(requests: Any) -> Any:
-    """Return requests with what they are judged by."""
-    url = sql.col("url").cast("string")
-    status = sql.coalesce(sql.col("status"), sql.lit(0))
-    kind = (
-        sql.when((status == 429) | (status >= 500), 2)
-        .when(status.isin(404, 410), 5)
-        .when(status.isin(444, 460, 499), 0)
-        .when(status >= 400, 4)
-        .when((status == 304) | status.between(200, 299), 1)
-        .when(status >= 300, 3)
-        .otherwise(0)
-    )
-    found = requests
-    for name in ("client", "host"):
-        if name not in requests.columns:
-            found = found.withColumn(name, sql.lit(""))
-    found = (
-        found.withColumn("t", sql.unix_micros(sql.col("time").cast("timestamp")))
-        .withColumn("site", sql.coalesce("host", sql.lit("")))
-        .withColumn("client", sql.coalesce("client", sql.lit("")))
-        .withColumn("is_robots", sql.coalesce(url.rlike(judging.ROBOTS_TXT), sql.lit(False)))
-    )
-    found = found.withColumn("kind", sql.when(sql.col("is_robots"), kind).otherwise(0))
-    return found.withColumn("row_id", sql.md5(sql.to_json(sql.struct(*_KEY)).cast("binary")))
+    """Return what requests are judged by, with their numbers."""
+    keys = [key.alias(name) for name, key in _keys(requests).items()]
+    return requests.select(_row_id(requests).alias("row_id"), *keys)
 
 
 # These run on the workers; dialects are passed by name.
@@ -305,12 +295,9 @@ def _facts(dialect: str, bodies: Any) -> Any:
     return kernel.facts(bodies, dialect_named(dialect))
 
 
-def _answer(
-    dialect: str, bodies: list[bytes], labels: list[str], batches: Iterator[Any]
-) -> Iterator[Any]:
+def _answer(dialect: str, bodies: list[bytes], batches: Iterator[Any]) -> Iterator[Any]:
     """Answer pairs of requests and versions."""
     files = pa.array(bodies, pa.large_binary())
-    names = pa.array(labels, pa.string())
     for batch in batches:
         numbers = batch.column("number")
         places = pa.array(
@@ -323,8 +310,8 @@ def _answer(
         )
         kept = [name for name in batch.schema.names if name != "url"]
         yield pa.RecordBatch.from_arrays(
-            [*(batch.column(name) for name in kept), *found.flatten(), names.take(places)],
-            names=[*kept, *(field.name for field in judging.ANSWERED), "label"],
+            [*(batch.column(name) for name in kept), *found.flatten()],
+            names=[*kept, *(field.name for field in judging.ANSWERED)],
         )
 
 

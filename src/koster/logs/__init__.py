@@ -26,7 +26,7 @@ from ._follow import Violation, follow
 from ._formats import FORMATS
 from ._identity import Identified
 from ._patterns import FormatError
-from ._run import EVENTS, Options, UnknownCrawlerError, analyze
+from ._run import EVENTS, Options, UnknownCrawlerError, UnknownHostError, analyze
 from ._summary import BrokenRule, CrawlerReport, Example, Pace, Report
 from ._versions import Version, Versions
 
@@ -47,6 +47,7 @@ __all__ = [
     "Report",
     "ReverseDns",
     "UnknownCrawlerError",
+    "UnknownHostError",
     "Verdict",
     "Version",
     "Versions",

@@ -1,7 +1,7 @@
-"""Log files as streams of requests, merged in the order of time.
+"""Log files as requests in the order of time.
 
-Files are opened when the log reaches their first line, so that rotated files follow one another and
-those of several servers are merged; memory holds a few blocks, whatever the size of the log.
+Servers log a request when it ends, rotated files and those of several servers overlap, and tables
+have any order: all requests are sorted. Memory holds a few blocks, whatever the size of the log.
 """
 
 from __future__ import annotations
@@ -17,31 +17,27 @@ from typing import Any
 from .._opening import check_file
 from .._wording import count_noun
 from ..bulk._arrow import np, pa
-from ..bulk._fetches import NEVER
+from ..bulk.judging import NEVER
 from ..errors import UnreadableError
 from . import _formats
 from ._blocks import Block, blocks, opened, read
 from ._formats import Format
 from ._identity import Identities
 from ._patterns import FormatError, check_fields
-from ._requests import MAX_SAMPLES, REQUESTS, Parsed, parse_block
+from ._requests import MAX_SAMPLES, Parsed, parse_block
+from ._sorting import sorter
 from ._tables import kind_of, read_table
 
 #: Bytes from the start of a file that its format, and its first moment, are found by.
 _HEAD_BYTES = 2**18
-
-_HOUR = 3_600_000_000
-
-#: The last moment.
-_END = 2**63 - 1
 
 
 @dataclass(slots=True)
 class LogFile:
     """A log file: its format, and what was found in it so far.
 
-    ``first`` is its first moment, in microseconds since 1970. ``is_disordered``: its time runs
-    backwards, by more than an hour.
+    ``first`` is its first moment, in microseconds since 1970, and ``last`` the last one so far.
+    ``disorder`` is how much earlier than a line before it a line is at most, in microseconds.
     """
 
     path: str
@@ -52,7 +48,8 @@ class LogFile:
     unreadable: int = 0
     samples: list[bytes] = field(default_factory=list)
     error: str | None = None
-    is_disordered: bool = False
+    last: int = NEVER
+    disorder: int = 0
 
     @property
     def format_name(self) -> str:
@@ -196,52 +193,8 @@ def _with_columns(form: Format, columns: Mapping[str, str]) -> Format:
     return replace(form, lines=_formats.JsonFormat(paths))
 
 
-class _Stream:
-    """The requests of a file, in batches."""
-
-    def __init__(self, file: LogFile, batches: Iterator[Parsed]) -> None:
-        self.file = file
-        self._batches = batches
-        self.rows: pa.RecordBatch = REQUESTS.empty_table().combine_chunks()
-        self.end = NEVER
-        self.is_finished = False
-
-    def fill(self) -> None:
-        """Read the next batch, if the last one is used up."""
-        while not len(self.rows) and not self.is_finished:
-            try:
-                parsed = next(self._batches)
-            except StopIteration:
-                self.is_finished = True
-            except UnreadableError as error:
-                self.file.error = str(error)
-                self.is_finished = True
-            else:
-                self._add(parsed)
-
-    def _add(self, parsed: Parsed) -> None:
-        file = self.file
-        file.lines += parsed.lines
-        file.unreadable += parsed.unreadable
-        file.samples += parsed.samples[: MAX_SAMPLES - len(file.samples)]
-        self.rows = parsed.requests
-        if NEVER < parsed.last < self.end - _HOUR:
-            file.is_disordered = True
-        self.end = max(self.end, parsed.last)
-
-    def take(self, until: int) -> pa.RecordBatch:
-        """Return the rows up to a moment, and keep the others."""
-        are = self.rows["time"].to_numpy() <= until
-        if are.all():
-            found, self.rows = self.rows, self.rows.slice(0, 0)
-            return found
-        mask = pa.array(are)
-        found, self.rows = self.rows.filter(mask), self.rows.filter(pa.array(~are))
-        return found
-
-
 class LogReader:
-    """Reads files at the same time as far as they overlap in time."""
+    """Reads files one after the other, and puts their requests in the order of time."""
 
     def __init__(self, files: list[LogFile], reading: ReadOptions) -> None:
         self._files = files
@@ -249,36 +202,39 @@ class LogReader:
         self.first, self.last = NEVER, NEVER
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """Yield requests in the order of time."""
-        waiting = deque(self._files)
-        streams: list[_Stream] = []
-        with ThreadPoolExecutor(self._reading.jobs) as pool:
-            while waiting or streams:
-                if not streams:
-                    streams.append(self._open(waiting.popleft(), pool))
-                for stream in streams:
-                    stream.fill()
-                streams = [each for each in streams if not each.is_finished or len(each.rows)]
-                if not streams:
-                    continue
-                until = min((each.end for each in streams if not each.is_finished), default=_END)
-                if waiting and waiting[0].first <= until:
-                    streams.append(self._open(waiting.popleft(), pool))
-                    continue
-                taken = [each.take(until) for each in streams]
-                found = [each for each in taken if len(each)]
-                if found:
-                    yield _sorted(found)
+        """Yield requests in the order of time, when all are read.
 
-    def _open(self, file: LogFile, pool: ThreadPoolExecutor) -> _Stream:
-        return _Stream(file, self._observed(self._parsed(file, pool)))
+        Raises:
+            UnreadableError: the temporary folder is full.
+        """
+        with (
+            sorter(self._reading.identities.names) as sorting,
+            ThreadPoolExecutor(self._reading.jobs) as pool,
+        ):
+            for file in self._files:
+                try:
+                    for parsed in self._parsed(file, pool):
+                        self._note(file, parsed)
+                        if len(parsed.requests):
+                            sorting.add(parsed.requests)
+                except UnreadableError as error:
+                    file.error = str(error)
+            yield from sorting.batches()
 
-    def _observed(self, batches: Iterator[Parsed]) -> Iterator[Parsed]:
-        for each in batches:
-            if each.first != NEVER and (self.first == NEVER or each.first < self.first):
-                self.first = each.first
-            self.last = max(self.last, each.last)
-            yield each
+    def _note(self, file: LogFile, parsed: Parsed) -> None:
+        """Count the lines of a file."""
+        file.lines += parsed.lines
+        file.unreadable += parsed.unreadable
+        file.samples += parsed.samples[: MAX_SAMPLES - len(file.samples)]
+        if parsed.first == NEVER:
+            return
+        times = parsed.requests["time"].to_numpy()
+        late = int((np.maximum.accumulate(times) - times).max(initial=0))
+        since_others = file.last - parsed.first if file.last != NEVER else 0
+        file.disorder = max(file.disorder, late, since_others)
+        file.last = max(file.last, parsed.last)
+        self.first = parsed.first if self.first == NEVER else min(self.first, parsed.first)
+        self.last = max(self.last, parsed.last)
 
     def _parsed(self, file: LogFile, pool: ThreadPoolExecutor) -> Iterator[Parsed]:
         reading = self._reading
@@ -307,13 +263,3 @@ class LogReader:
             yield pending.popleft().result()
         if failure is not None:
             raise UnreadableError(str(failure)) from failure
-
-
-def _sorted(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
-    """Return batches as one, in the order of time."""
-    table = pa.Table.from_batches(batches).combine_chunks() if len(batches) > 1 else None
-    found = batches[0] if table is None else table.to_batches()[0]
-    times = found["time"].to_numpy()
-    if (np.diff(times) >= 0).all():
-        return found
-    return found.take(pa.array(np.argsort(times, kind="stable")))

@@ -7,23 +7,25 @@ import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from .._opening import open_file
-from ..bulk.judging import VERDICTS, Verdict
+from ..bulk.judging import DISORDER, NEVER, VERDICTS, Verdict
 from ..errors import UnreadableError
 from ._blocks import BLOCK_BYTES, Block
 from ._formats import detect, format_of, reader_of
 from ._identity import Identified
 from ._patterns import FormatError
-from ._requests import parse_block
-from ._run import Analysis, Options
+from ._requests import parse_block, sorted_by_time
+from ._run import Analysis, Options, words_of
 from ._summary import Example, example_of
 from ._versions import GIT, Version, Versions
 
 #: The seconds between two looks at the file.
 _INTERVAL = 0.5
+
+_DISORDER = DISORDER // timedelta(microseconds=1)
 
 _VIOLATION = VERDICTS.index(Verdict.VIOLATION)
 
@@ -69,7 +71,8 @@ def follow(
 
     Raises:
         FormatError: the format of the log is unknown.
-        UnreadableError: the log or the versions cannot be read.
+        UnreadableError: the log or the versions cannot be read, or the log is not in the order of
+            time: what is still to come would change the verdicts before.
     """
     options = options or Options()
     watched = _Watched(source)
@@ -77,6 +80,7 @@ def follow(
     form = None if options.format is None else format_of(options.format)
     reader: Any = None
     is_past = True
+    last = NEVER
     with closing(_Tail(path)) as tail:
         while True:
             for data in tail.read():
@@ -88,8 +92,15 @@ def follow(
                             raise
                         continue
                 parsed = parse_block(Block(data), list(reader.segments(data)), analysis.identities)
+                if NEVER < parsed.first < last - _DISORDER:
+                    raise UnreadableError(
+                        f"{path}: is not in the order of time: a line is "
+                        f"{words_of(last - parsed.first)} older than one before it. Without "
+                        "--follow its requests are sorted"
+                    )
+                last = max(last, parsed.last)
                 if len(parsed.requests):
-                    requests, judgement = analysis.add(parsed.requests)
+                    requests, judgement = analysis.add(sorted_by_time(parsed.requests))
                     if not is_past:
                         yield from _violations(requests, judgement, analysis)
             is_past = False

@@ -10,7 +10,7 @@ from typing import Any
 
 from .._moments import EPOCH, later
 from ..bulk._arrow import Numbers, np
-from ..bulk._fetches import NEVER
+from ..bulk.judging import NEVER
 from ..crawlers import Obeys, known
 from ._dns import DnsCheck, ReverseDns
 from ._ranges import Published, bundled_data

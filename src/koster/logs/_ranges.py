@@ -22,7 +22,7 @@ from typing import Any
 from .._json import parse_json
 from .._moments import EPOCH
 from .._opening import open_file
-from ..bulk._fetches import NEVER
+from ..bulk.judging import NEVER
 from ..crawlers import Crawler, known
 from ..errors import UnreadableError, missing
 from ._signatures import keys_of

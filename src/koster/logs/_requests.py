@@ -8,7 +8,7 @@ from typing import Any
 
 from ..bulk._arrow import Numbers, np, pa, pc
 from ..bulk._columns import to_numpy, to_text
-from ..bulk._fetches import NEVER
+from ..bulk.judging import NEVER
 from ._blocks import Block, lines_of
 from ._formats import LineFormat
 from ._identity import STATUSES, VERIFIED, Identities
@@ -117,6 +117,11 @@ def _in_order(found: list[Parsed]) -> pa.RecordBatch:
     order = np.argsort(np.concatenate([each.places for each in found]), kind="stable")
     batch: pa.RecordBatch = table.to_batches()[0].take(pa.array(order))
     return batch
+
+
+def sorted_by_time(requests: pa.RecordBatch) -> pa.RecordBatch:
+    """Return requests in the order of time; those of the same moment stay in their order."""
+    return requests.take(pa.array(np.argsort(requests["time"].to_numpy(), kind="stable")))
 
 
 def _nothing() -> pa.RecordBatch:
@@ -239,18 +244,6 @@ def _with_target(columns: dict[str, Any]) -> dict[str, Any]:
         is_empty = pc.or_(is_empty, pc.match_substring(url, "?").fill_null(False))
         columns["url"] = pc.if_else(is_empty, url, pc.binary_join_element_wise(url, bare, mark))
     return columns
-
-
-def as_targets(urls: Any) -> Any:
-    """Return URLs for decisions: a host before paths that start with two slashes.
-
-    In a URL, two slashes come before a host; in a request they are a part of the path.
-    """
-    is_double = pc.match_substring_regex(urls, "^//")
-    if not pc.any(is_double).as_py():
-        return urls
-    prefixed = pc.replace_substring_regex(urls, "^//", "http://localhost//")
-    return pc.if_else(is_double, prefixed, urls)
 
 
 def _text(column: Any, size: int) -> Any:

@@ -9,10 +9,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from .._wording import count_noun, joined
-from ..bulk._arrow import np, pa, pc
+from ..bulk._arrow import np, pa
 from ..bulk._columns import to_numpy, to_text
-from ..bulk._fetches import NEVER
-from ..bulk.judging import GRACE, VERDICTS, Judge, Judgement, Verdict, to_column
+from ..bulk.judging import DISORDER, GRACE, NEVER, VERDICTS, Judge, Judgement, Verdict, to_column
 from ..dialects import RFC9309, Dialect
 from ..errors import KosterError
 from ._dns import ReverseDns, skipped_notice
@@ -20,18 +19,26 @@ from ._files import LogFile, LogReader, ReadOptions, find_files
 from ._formats import format_of
 from ._identity import MAX_NAMES, STATUSES, Identities
 from ._pace import Paces
-from ._requests import as_targets
 from ._summary import Addresses, CrawlerReport, LogSummary, Report, moment
 from ._versions import GIT, Versions
 
 _ROBOTS_TXT = VERDICTS.index(Verdict.ROBOTS_TXT)
 
+#: Lines that are later than others by more are noticed, in microseconds.
+_DISORDER = DISORDER // timedelta(microseconds=1)
+
 #: Sites to name in a notice.
 _MAX_HOSTS = 5
+#: Sites to count.
+_MAX_KNOWN_HOSTS = 1_000
 
 
 class UnknownCrawlerError(KosterError, ValueError):
     """The name of a crawler is unknown, and not in the robots.txt."""
+
+
+class UnknownHostError(KosterError, ValueError):
+    """The log has no request of a crawler for a site."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +72,15 @@ class Options:
     progress: Callable[[int], object] = lambda size: None  # noqa: ARG005 - does nothing
 
 
-#: The columns of events: a row for each request of a crawler.
+#: The columns of events: a row for each request of a crawler, with the columns that
+#: `koster.logs.judge` needs. ``client`` is the address of a crawler that was not verified: it does
+#: not share the copies of others with its name.
 EVENTS = pa.schema([
     pa.field("time", pa.timestamp("us", "UTC")),
     pa.field("crawler", pa.string()),
     pa.field("operator", pa.string()),
     pa.field("identified", pa.string()),
+    pa.field("client", pa.string()),
     pa.field("address", pa.string()),
     pa.field("host", pa.string()),
     pa.field("method", pa.string()),
@@ -105,7 +115,9 @@ class Analysis:
         self._operators = pa.array(
             [self._operator(name) for name in self.identities.names], pa.string()
         )
+        #: How many requests each site had; those without a site are counted apart.
         self.hosts: dict[str, int] = {}
+        self._without_host = 0
 
     def _new_paces(self) -> Paces:
         bodies = [each.body or b"" for each in self.versions.versions]
@@ -124,7 +136,7 @@ class Analysis:
     def add(self, requests: pa.RecordBatch) -> tuple[pa.RecordBatch, Judgement]:
         """Judge a batch; return its requests of the crawlers and the site that were asked for."""
         requests = self._of_site(requests)
-        judgement = self._judge.judge(_for_judging(requests))
+        judgement = self._judge.judge(requests)
         # All are judged: what the server answered one crawler counts for others, too.
         if self._options.agents:
             requests, judgement = self._of_agents(requests, judgement)
@@ -150,15 +162,39 @@ class Analysis:
         names = [_bare(each) for each in hosts.dictionary.to_pylist()]
         # Requests without a site have the number after the last one.
         sites = to_numpy(hosts.indices.fill_null(len(names)))
-        counts = np.bincount(sites, minlength=len(names) + 1)
-        for name, count in zip(names, counts.tolist(), strict=False):
-            if name in self.hosts or len(self.hosts) < 1000:
+        counts = np.bincount(sites, minlength=len(names) + 1).tolist()
+        for name, count in zip([*names, ""], counts, strict=True):
+            if not name:
+                self._without_host += count
+            elif name in self.hosts or len(self.hosts) < _MAX_KNOWN_HOSTS:
                 self.hosts[name] = self.hosts.get(name, 0) + count
         if self._options.host is None:
             return requests
         host = _bare(self._options.host)
         wanted = np.array([*(name == host for name in names), False])
         return requests.filter(pa.array(wanted[sites]))
+
+    def check_host(self) -> None:
+        """Check that the log has the site that was asked for.
+
+        Raises:
+            UnknownHostError: it has not, but others, or requests without a site.
+        """
+        host = self._options.host
+        if host is None or _bare(host) in self.hosts or not (self.hosts or self._without_host):
+            return
+        if self.hosts:
+            why = f"crawlers asked {self._busiest_hosts()}"
+        else:
+            why = "its lines do not name the site: leave out --host if all are of this one"
+        raise UnknownHostError(f"No crawler asked {host} in the log; {why}")
+
+    def _busiest_hosts(self) -> str:
+        """Return the sites with most requests, for a sentence."""
+        busiest = sorted(self.hosts, key=lambda name: -self.hosts[name])
+        more = len(busiest) - _MAX_HOSTS
+        shown = [*busiest[:_MAX_HOSTS], *([f"{more:,} more"] if more > 0 else [])]
+        return joined(shown)
 
     def _add_paces(self, requests: pa.RecordBatch, judgement: Judgement, times: Any) -> None:
         crawlers = requests["crawler"]
@@ -186,6 +222,7 @@ class Analysis:
                 requests["crawler"].cast(pa.string()),
                 self._operators.take(requests["crawler"].indices),
                 requests["identified"].cast(pa.string()),
+                self.addresses.column(requests["client"]),
                 self.addresses.column(requests["address"]),
                 requests["host"],
                 requests["method"],
@@ -228,10 +265,10 @@ class Analysis:
     ) -> list[str]:
         """Return what the numbers leave open."""
         found = [
-            f"{each.path} is not in the order of time, but requests are judged by the lines before "
-            "them: sort it"
+            f"{each.path} is not in the order of time (a line is {words_of(each.disorder)} older "
+            "than one before it): its requests were sorted"
             for each in files
-            if each.is_disordered
+            if each.disorder > _DISORDER
         ]
         not_judged = sum(each.not_judged for each in crawlers)
         if not_judged:
@@ -240,10 +277,14 @@ class Analysis:
                 "the robots.txt"
             )
         if self._options.host is None and len(self.hosts) > 1:
-            busiest = sorted(self.hosts, key=lambda name: -self.hosts[name])[:_MAX_HOSTS]
             found.append(
-                f"The log is of {count_noun(len(self.hosts), 'site')} ({joined(busiest)}), and the "
-                "robots.txt of one: choose it with --host"
+                f"The log is of {count_noun(len(self.hosts), 'site')} ({self._busiest_hosts()}), "
+                "and the robots.txt of one: choose it with --host"
+            )
+        if self._without_host and self.hosts:
+            found.append(
+                f"{count_noun(self._without_host, 'request')} without a site "
+                f"{'left out' if self._options.host else 'judged as of this site, too'}"
             )
         if self.identities.skipped:
             found.append(
@@ -256,26 +297,23 @@ class Analysis:
         return found
 
 
-def _for_judging(requests: pa.RecordBatch) -> pa.RecordBatch:
-    """Return requests as the judge takes them: sites without ports, and only what GET fetched."""
-    hosts = requests["host"].dictionary_encode()
-    names = pa.array([_bare(each) for each in hosts.dictionary.to_pylist()], pa.string())
-    # HEAD brings no file.
-    has_body = pc.equal(requests["method"], "GET").fill_null(True)
-    columns = {
-        "url": as_targets(requests["url"]),
-        "host": names.take(hosts.indices),
-        "status": pc.if_else(has_body, requests["status"], pa.scalar(None, pa.int32())),
-    }
-    for name, column in columns.items():
-        requests = requests.set_column(requests.schema.get_field_index(name), name, column)
-    return requests
-
-
 def _bare(host: str | None) -> str:
-    """Return a host in lower case, without its port."""
-    name = (host or "").lower()
+    """Return a host in lower case, without its port; empty for "-" and null."""
+    name = (host or "").lower().removeprefix("-")
     return name.rpartition(":")[0] if name.rpartition(":")[2].isdigit() and ":" in name else name
+
+
+def words_of(disorder: int) -> str:
+    """Return microseconds as days, hours or minutes, for a sentence.
+
+    >>> words_of(3 * 86_400_000_000), words_of(5_400_000_000), words_of(700_000_000)
+    ('3 days', '90 minutes', '11 minutes')
+    """
+    minutes = disorder // 60_000_000
+    for unit, size in (("day", 1440), ("hour", 60)):
+        if minutes >= 2 * size:
+            return count_noun(minutes // size, unit)
+    return count_noun(minutes, "minute")
 
 
 def _changed_later(versions: Versions, first: int) -> list[str]:
@@ -312,6 +350,7 @@ def analyze(
 
     Raises:
         FormatError: the format in ``options`` is invalid.
+        UnknownHostError: no crawler asked the host in ``options``.
         UnreadableError: a folder of ranges cannot be read. Errors in logs are in the report.
     """
     options = options or Options()
@@ -327,6 +366,7 @@ def analyze(
         requests, judgement = analysis.add(batch)
         if on_events is not None and len(requests):
             on_events(analysis.events(requests, judgement))
+    analysis.check_host()
     for file in files:
         if error := file.error or file.check():
             errors.append(error)

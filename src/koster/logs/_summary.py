@@ -188,7 +188,7 @@ class Addresses:
 
     def __call__(self, address: str | None) -> str:
         """Return an address for output."""
-        if address is None:
+        if not address:
             return ""
         if self._key is None:
             return address

@@ -11,8 +11,7 @@ from typing import Any
 
 from ..bulk._arrow import np, pa, pc
 from ..bulk._columns import to_numpy, to_text, unchunked
-from ..bulk._fetches import NEVER
-from ..bulk.judging import microseconds
+from ..bulk.judging import NEVER, microseconds
 from ..errors import missing
 
 try:
