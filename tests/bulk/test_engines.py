@@ -171,6 +171,43 @@ def test_robots_followed_resolves_redirects(con: Any) -> None:
     assert REDIRECTS.count("CREATE OR REPLACE MACRO") == 1
 
 
+def test_robots_sites_chooses_one_record_for_each_site(con: Any) -> None:
+    """With a file before without, https before http, without www. before with it."""
+    con.execute(
+        "CREATE TABLE records "
+        "(crawl TEXT, url TEXT, origin TEXT, fetched INT, class TEXT, location TEXT)"
+    )
+    places = [
+        ("http://a.com", "ok"), ("https://www.a.com", "ok"), ("https://a.com", "unavailable"),
+        ("http://b.com", "ok"), ("https://b.com", "wrong type"),
+        ("https://www.c.com", "ok"), ("https://c.com", "ok"),
+        ("https://d.com", "unreachable"),
+    ]  # fmt: skip
+    rows = [("1", f"{origin}/robots.txt", origin, 1, kind, None) for origin, kind in places]
+    rows += [
+        ("2", "https://a.com/robots.txt", "https://a.com", 1, "redirect", "https://gone.com/"),
+        # Rows of tables.
+        ("2", None, "https://t.com", 1, "ok", None),
+        ("2", None, None, 1, "ok", None),
+        ("2", None, None, 1, "ok", None),
+    ]
+    con.executemany("INSERT INTO records VALUES (?, ?, ?, ?, ?, ?)", rows)
+    found = con.sql(
+        "SELECT crawl, site, origin, outcome, hops FROM robots_sites('records') "
+        "ORDER BY crawl, site NULLS LAST"
+    )
+    assert found.fetchall() == [
+        ("1", "a.com", "https://www.a.com", "ok", 0),
+        ("1", "b.com", "https://b.com", "wrong type", 0),
+        ("1", "c.com", "https://c.com", "ok", 0),
+        ("1", "d.com", "https://d.com", "unreachable", 0),
+        ("2", "a.com", "https://a.com", "not in the archive", 0),
+        ("2", "t.com", "https://t.com", "ok", 0),
+        ("2", None, None, "ok", 0),
+        ("2", None, None, "ok", 0),
+    ]
+
+
 @pytest.fixture
 def frame(table: pa.Table) -> pl.DataFrame:
     rows = pl.from_arrow(table)

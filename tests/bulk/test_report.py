@@ -76,10 +76,10 @@ def test_report_numbers(tmp_path: Path) -> None:
     # These returned a file: a, b, c, d (through www.d), i and j.
     assert {each.sites for each in result.shares} == {6}
     gpt, ads, foo = (by_agent[name] for name in AGENTS)
-    assert (gpt.named, gpt.closed, gpt.closed_by_name, gpt.partly) == (1, 3, 1, 0)
+    assert (gpt.named, gpt.blocked, gpt.blocked_by_name, gpt.partly) == (1, 3, 1, 0)
     # AdsBot-Google ignores the * groups; only j names it.
-    assert (ads.by_name, ads.named, ads.closed, ads.partly) == (True, 1, 1, 0)
-    assert (foo.named, foo.closed, foo.partly, foo.purpose) == (0, 2, 1, "others")
+    assert (ads.by_name, ads.named, ads.blocked, ads.partly) == (True, 1, 1, 0)
+    assert (foo.named, foo.blocked, foo.partly, foo.purpose) == (0, 2, 1, "others")
     assert {(each.outcome, each.sites) for each in result.fetches} == {
         ("ok", 5), ("wrong type", 1), ("unavailable", 1), ("unreachable", 1),
         ("not in the archive", 1), ("too many redirects", 1),
@@ -96,7 +96,11 @@ def test_crawls_are_separate(tmp_path: Path) -> None:
     out = classify_inputs(tmp_path)
     by_crawl_and_agent = shares_by_crawl_and_agent(out)
     assert report(out).crawls == ("2024-03", "CC-MAIN-2025-01", "CC-MAIN-2026-01")
-    assert [by_crawl_and_agent[crawl, "GPTBot"].closed for crawl in report(out).crawls] == [1, 0, 1]
+    assert [by_crawl_and_agent[crawl, "GPTBot"].blocked for crawl in report(out).crawls] == [
+        1,
+        0,
+        1,
+    ]
     page = as_page(Shares(report(out), "t"))
     assert page.count("<polyline") >= 1
 
@@ -106,7 +110,7 @@ def test_table_rows_count_as_sites(tmp_path: Path) -> None:
     table = pa.table({"body": [ONE, ONE, OTHER, None]})
     pq.write_table(table, tmp_path / "in" / "robots.parquet")
     share = shares_by_crawl_and_agent(classify_inputs(tmp_path))["undated", "GPTBot"]
-    assert (share.sites, share.closed, share.named) == (3, 2, 2)
+    assert (share.sites, share.blocked, share.named) == (3, 2, 2)
 
 
 def test_report_without_sites(tmp_path: Path) -> None:
@@ -125,7 +129,7 @@ def test_redirects_of_a_host_count_as_one_site(tmp_path: Path) -> None:
     fetches = [*moved, Fetch(final, ALL), Fetch("http://b.com/robots.txt", OTHER.encode())]
     archives.write(tmp_path / "in" / "a.warc.gz", fetches)
     share = shares_by_crawl_and_agent(classify_inputs(tmp_path))["CC-MAIN-2026-45", "GPTBot"]
-    assert (share.sites, share.closed, share.closed_by_name) == (2, 1, 0)
+    assert (share.sites, share.blocked, share.blocked_by_name) == (2, 1, 0)
 
 
 def test_csv_escapes_formulas(tmp_path: Path) -> None:
@@ -138,7 +142,9 @@ def test_csv_escapes_formulas(tmp_path: Path) -> None:
     assert not [cell for row in rows for cell in row.values() if cell.startswith(agents[:5])]
     # Text is quoted, numbers are not.
     last = csv_text.splitlines()[-1]
-    assert re.fullmatch(r'("([^"]|"")*",){5}(\d+,){7}\d\.\d{6},\d\.\d{6},\d\.\d{6}', last), last
+    assert re.fullmatch(
+        r'("([^"]|"")*",){5}(false,)(\d+,){13}\d\.\d{6},\d\.\d{6},\d\.\d{6}', last
+    ), last
 
 
 def test_unproved_results_count_as_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,7 +154,7 @@ def test_unproved_results_count_as_unknown(tmp_path: Path, monkeypatch: pytest.M
     table = pa.table({"body": [f"User-agent: *\nDisallow: /\n{rules}"]})
     pq.write_table(table, tmp_path / "in" / "robots.parquet")
     result = report(classify_inputs(tmp_path))
-    assert {(each.unknown, each.closed, each.partly) for each in result.shares} == {(1, 0, 0)}
+    assert {(each.unknown, each.blocked, each.partly) for each in result.shares} == {(1, 0, 0)}
     assert as_csv(result)
 
 
@@ -238,8 +244,8 @@ def test_page_shows_each_crawler_over_time(tmp_path: Path, count: int) -> None:
     if count > 1:
         # Two lines, each in a wide and a narrow chart, and a small one for every crawler.
         assert page.count("<polyline") == 2 * 2 + 3
-        most = max(found.of(f"c-{count - 1}"), key=lambda each: each.share_closed)
-        assert f"{percent(most.share_closed)} block {most.agent}, the most of 3 crawlers." in page
+        most = max(found.of(f"c-{count - 1}"), key=lambda each: each.share_blocked)
+        assert f"{percent(most.share_blocked)} block {most.agent}, the most of 3 crawlers." in page
         assert f"In c-0 it was {'0' if most.agent == 'GPTBot' else '100'} %." in page
     # What is partly blocked has no line and no bar.
     assert "partly" not in page.partition("<h2>")[2].partition("<p")[0].lower()
@@ -300,9 +306,9 @@ def test_report_command(tmp_path: Path) -> None:
     assert "<title>Mine</title>" in page.read_text("utf-8")
     with numbers.open(newline="") as file:
         rows = {row["agent"]: row for row in csv.DictReader(file)}
-    assert rows["GPTBot"]["closed"] == "3"
-    assert float(rows["GPTBot"]["share_closed"]) == pytest.approx(3 / 6, abs=1e-6)
-    assert rows["AdsBot-Google"]["by_name"] == "yes"
+    assert rows["GPTBot"]["blocked"] == "3"
+    assert float(rows["GPTBot"]["share_blocked"]) == pytest.approx(3 / 6, abs=1e-6)
+    assert rows["AdsBot-Google"]["by_name"] == "true"
 
 
 @pytest.mark.thorough

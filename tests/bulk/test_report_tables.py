@@ -19,7 +19,10 @@ import pytest
 from koster._reports.bulk import Shares, as_csv, as_page
 from koster.bulk import _attribution, runs
 from koster.bulk import report as reports
+from koster.bulk._archived import ARCHIVED
 from koster.bulk._shards import KEY
+from koster.bulk._sites import read_panel
+from koster.bulk.kernel import CLASSIFIED
 from koster.bulk.report import BlockingReport, Share, report
 from koster.bulk.runs import Columns, Question
 from koster.errors import UnreadableError
@@ -100,7 +103,7 @@ def test_crawls_of_a_table_have_their_own_shares(tmp_path: Path, name: str, miss
         row.pop(missing, None)
     WRITERS[name](tmp_path / name, rows)
     found = report_on_file(tmp_path / name)
-    assert {each.crawl: each.share_closed for each in found.shares} == TRUTH
+    assert {each.crawl: each.share_blocked for each in found.shares} == TRUTH
     assert found.crawls == tuple(TRUTH)
     assert set(sites(found).values()) == {1_000}
     assert (found.files, found.undated, found.without_host) == (4_000, 0, 0)
@@ -279,7 +282,7 @@ def test_output_begins_with_what_is_unknown(tmp_path: Path) -> None:
         assert line in body
     assert "--crawl-column" not in result.output
     header, undated, *_ = (tmp_path / "n.csv").read_text("utf-8").splitlines()
-    assert header.split(",")[5:7] == ['"sites"', '"without_host"']
+    assert header.split(",")[6:8] == ['"sites"', '"without_file"']
     assert undated.startswith('"undated"')
 
 
@@ -290,7 +293,7 @@ def test_undated_table_suggests_the_options(tmp_path: Path) -> None:
 
 
 def bodies_and_shares(found: BlockingReport) -> list[tuple[int, int]]:
-    return [(each.sites, each.closed) for each in found.shares]
+    return [(each.sites, each.blocked) for each in found.shares]
 
 
 @pytest.mark.parametrize(
@@ -512,7 +515,83 @@ def test_share_names_its_fields(tmp_path: Path) -> None:
     found = report_on(tmp_path, {"crawl": ["a"], "url": ["https://a.example/"]})
     assert found.shares == (
         Share(
-            crawl="a", agent="GPTBot", operator="OpenAI", purpose="training", by_name=False,
-            sites=1, without_host=0, named=1, closed=1, closed_by_name=1, partly=0, unknown=0,
+            crawl="a", month="", agent="GPTBot", operator="OpenAI", purpose="training",
+            by_name=False, sites=1, without_file=0, not_read=0, not_fetched=0, without_host=0,
+            named=1, blocked=1, blocked_by_name=1, partly=0, partly_by_name=0, unknown=0,
         ),
     )  # fmt: skip
+
+
+ANSWER = {"agent": "GPTBot", "written": True, "effective": "all", "line": 2}
+OTHER = {"agent": "GPTBot", "written": False, "effective": "none", "line": None}
+
+
+def write_like_spark(folder: Path, partition: str, rows: list[dict[str, Any]]) -> None:
+    """Write answers as ``robots.classify(robots.archives(…)).drop("body")`` does, in a partition."""
+    fields = [field for field in ARCHIVED if field.name != "crawl"]
+    schema = pa.schema([*fields, pa.field("error", pa.string()),
+                        pa.field("robots", pa.list_(CLASSIFIED))])  # fmt: skip
+    (folder / partition).mkdir(parents=True)
+    table = pa.Table.from_pylist(rows, schema=schema)
+    pq.write_table(table, folder / partition / "part-0.snappy.parquet")
+
+
+def fetched(host: str, answer: dict[str, Any] | None) -> dict[str, Any]:
+    return {
+        "url": f"https://{host}/robots.txt", "origin": f"https://{host}", "fetched": MARCH,
+        "class": "unavailable" if answer is None else "ok",
+        "robots": None if answer is None else [answer],
+    }  # fmt: skip
+
+
+def test_answers_of_spark_in_partitions(tmp_path: Path) -> None:
+    write_like_spark(tmp_path, "crawl=2026-01", [fetched("a.com", ANSWER), fetched("b.com", OTHER)])
+    write_like_spark(
+        tmp_path,
+        "crawl=2026-02",
+        [fetched("a.com", ANSWER), fetched("c.com", None), {"error": "at byte 5: broken"}],
+    )
+    (tmp_path / "_SUCCESS").touch()
+    found = report(tmp_path)
+    assert [(each.crawl, each.sites, each.blocked, each.without_file) for each in found.shares] == [
+        ("2026-01", 2, 1, 0), ("2026-02", 1, 1, 1),
+    ]  # fmt: skip
+    assert (found.files, found.inputs, found.bad, found.dialect) == (3, 2, 1, "")
+
+
+def test_folder_of_other_parquet_is_refused(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"robots": ["x"]}), tmp_path / "t.parquet")
+    with pytest.raises(UnreadableError, match="has no column robots with the answers of koster"):
+        report(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["1,a.com\n2,b.com\n3,gone.com\n", "a.com\nwww.b.com\nGONE.com\n", "rank,domain\n1,a.com\n2,b.com\n3,gone.com"],
+)  # fmt: skip
+def test_a_list_of_sites_is_a_panel(tmp_path: Path, text: str) -> None:
+    hosts = ["a.com", "www.b.com", "c.com"]
+    report_on(tmp_path / "in", {"host": hosts, "crawl": ["x"] * 3})
+    (tmp_path / "panel.csv").write_text(text)
+    (share,) = report(tmp_path / "in" / "out", sites=str(tmp_path / "panel.csv")).shares
+    assert (share.sites, share.not_fetched) == (2, 1)
+    result = bulk(
+        "report", tmp_path / "in" / "out", "-o", tmp_path / "r.html", "--sites",
+        tmp_path / "panel.csv",
+    )  # fmt: skip
+    assert result.output.startswith("1 of 3 sites of the list is not in x.\n")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "names no site"),
+        (b"rank,domain\n", "names no site"),
+        (b"a.com\nnot a site\n", "line 2 names no site: 'not a site'"),
+        (b"\xff\xfe\x00a", "is not a list of sites"),
+    ],
+)
+def test_invalid_lists_of_sites(tmp_path: Path, content: bytes, message: str) -> None:
+    (tmp_path / "panel.csv").write_bytes(content)
+    with pytest.raises(UnreadableError, match=message):
+        read_panel(str(tmp_path / "panel.csv"))

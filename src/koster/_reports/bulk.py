@@ -34,7 +34,8 @@ _MAX_NAME = 24
 _MAX_CRAWLS = 24
 _MAX_POINTS = 60
 
-_SHARES = ("share_closed", "share_by_name", "share_partly")
+_BY_STAR = ("blocked_by_star", "partly_by_star")
+_SHARES = ("share_blocked", "share_by_name", "share_partly")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,21 @@ def notices(report: BlockingReport) -> list[str]:
             f"{report.without_host:,} {files} {'has' if is_one else 'have'} no URL or host: "
             f"{'it' if is_one else 'each'} counts as a site of its own."
         )
+    if report.panel is not None:
+        found += [
+            f"{report.panel - total:,} of {count_noun(report.panel, 'site')} of the list "
+            f"{'is' if report.panel - total == 1 else 'are'} not in {crawl}."
+            for crawl, total in _fetched(report).items()
+            if total < report.panel
+        ][:_MAX_COLUMNS]
+    return found
+
+
+def _fetched(report: BlockingReport) -> dict[str, int]:
+    """Return how many sites each crawl has, with or without a file."""
+    found = dict.fromkeys(report.crawls, 0)
+    for each in report.fetches:
+        found[each.crawl] = found.get(each.crawl, 0) + each.sites
     return found
 
 
@@ -83,7 +99,7 @@ def print_text(shares: Shares) -> None:
     crawls = report.dated
     if not crawls:
         return
-    last = sorted(report.of(crawls[-1]), key=lambda each: -each.share_closed)
+    last = sorted(report.of(crawls[-1]), key=lambda each: -each.share_blocked)
     most = last[:_MAX_ROWS]
     if len(crawls) > 1:
         _print_crawls(report, crawls, [each.agent for each in most])
@@ -118,7 +134,7 @@ def _print_crawl(crawl: str, shares: Sequence[Share]) -> None:
         [
             Text(printable(each.agent)),
             Text(each.purpose, "dim"),
-            Text(percent(each.share_closed), "bold red"),
+            Text(percent(each.share_blocked), "bold red"),
             Text(percent(each.share_by_name), "red"),
             Text(percent(each.share_partly), "dim"),
         ]
@@ -142,13 +158,12 @@ def as_csv(report: BlockingReport) -> str:
     """Return the shares as CSV, with a heading; see `_csv` on formulas."""
     from ..bulk.report import Share  # noqa: PLC0415 - it needs DuckDB
 
-    lines = [csv_line([*(field.name for field in fields(Share)), *_SHARES])]
+    names = [field.name for field in fields(Share)]
+    lines = [csv_line([*names, *_BY_STAR, *_SHARES])]
     for each in report.shares:
-        cells = [
-            "yes" if value is True else "" if value is False else value for value in astuple(each)
-        ]
+        by_star = [getattr(each, name) for name in _BY_STAR]
         shares = [Decimal(f"{getattr(each, share):.6f}") for share in _SHARES]
-        lines.append(csv_line([*cells, *shares]))
+        lines.append(csv_line([*astuple(each), *by_star, *shares]))
     return "".join(lines)
 
 
@@ -161,7 +176,7 @@ def as_page(shares: Shares) -> str:
     """Return a page: the share of sites that block each crawler, over time."""
     report = shares.report
     crawls = report.dated
-    last = sorted(report.of(crawls[-1]) if crawls else (), key=lambda each: -each.share_closed)
+    last = sorted(report.of(crawls[-1]) if crawls else (), key=lambda each: -each.share_blocked)
     numbers = {(each.crawl, each.agent): each for each in report.shares}
     blocking = _blocking(numbers, crawls, last)
     groups = blocking[: _MAX_LINES if len(crawls) > 1 else _MAX_BARS]
@@ -201,18 +216,18 @@ def _lead(numbers: Numbers, crawls: Sequence[str], last: Sequence[Share]) -> str
         return "No site answered with a robots.txt."
     from ..bulk.report import UNDATED  # noqa: PLC0415 - it needs DuckDB
 
-    most = max(last, key=lambda each: (each.share_closed, each.agent))
+    most = max(last, key=lambda each: (each.share_blocked, each.agent))
     sites = count_noun(max(each.sites for each in last), "site")
     where = f" in {crawls[-1]}" if crawls[-1] != UNDATED else ""
-    if not most.closed:
+    if not most.blocked:
         return f"None of {sites}{where} blocks any of these crawlers."
     compared = f", the most of {len(last)} crawlers" if len(last) > 1 else ""
     first = numbers.get((crawls[0], most.agent))
     before = (
-        f" In {crawls[0]} it was {percent(first.share_closed)}." if first and first != most else ""
+        f" In {crawls[0]} it was {percent(first.share_blocked)}." if first and first != most else ""
     )
     return (
-        f"Of {sites}{where} whose robots.txt was read, {percent(most.share_closed)} "
+        f"Of {sites}{where} whose robots.txt was read, {percent(most.share_blocked)} "
         f"block {most.agent}{compared}.{before}"
     )
 
@@ -222,9 +237,9 @@ def _blocking(numbers: Numbers, crawls: Sequence[str], last: Sequence[Share]) ->
     alike: dict[tuple[int, ...], list[Share]] = {}
     for each in last:
         shares = (numbers.get((crawl, each.agent)) for crawl in crawls)
-        closed = tuple(-1 if share is None else share.closed for share in shares)
-        if max(closed) > 0:
-            alike.setdefault((*closed, each.closed_by_name), []).append(each)
+        blocked = tuple(-1 if share is None else share.blocked for share in shares)
+        if max(blocked) > 0:
+            alike.setdefault((*blocked, each.blocked_by_name), []).append(each)
     return list(alike.values())
 
 
@@ -257,16 +272,16 @@ def _line_name(some: Sequence[Share]) -> str:
 def _history(numbers: Numbers, crawls: Sequence[str], agent: str) -> list[float | None]:
     """Return the share of sites that block a crawler, by crawl; None where none has a file."""
     shares = (numbers.get((crawl, agent)) for crawl in crawls)
-    return [None if share is None else share.share_closed for share in shares]
+    return [None if share is None else share.share_blocked for share in shares]
 
 
 def _bars(groups: Sequence[Sequence[Share]]) -> list[dict[str, str]]:
     """Return the chart of a single crawl."""
-    _, top = line_charts.scale(max((some[0].share_closed for some in groups), default=0.0))
+    _, top = line_charts.scale(max((some[0].share_blocked for some in groups), default=0.0))
     return [
         {
-            "width": f"{some[0].share_closed / top * 100:.2f}",
-            "label": f"{percent(some[0].share_closed)} ({percent(some[0].share_by_name)} by name)",
+            "width": f"{some[0].share_blocked / top * 100:.2f}",
+            "label": f"{percent(some[0].share_blocked)} ({percent(some[0].share_by_name)} by name)",
         }
         for some in groups
     ]

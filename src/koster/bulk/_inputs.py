@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator
+from urllib.parse import unquote
 
 from ..errors import UnreadableError
 from ._batches import Input
@@ -106,3 +107,21 @@ def _to_input(path: str) -> Input:
             ".tsv, also with .gz, .zst, .bz2 or .lz4"
         )
     return Input(path, kind, status.st_size, status.st_mtime_ns)
+
+
+#: How Hive and Spark name the partition of rows without a value.
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+
+
+def partitions_of(path: str) -> dict[str, str | None]:
+    """Return the columns that the folders of a path name, as Hive and Spark do.
+
+    >>> partitions_of("crawl=2026-01/site=a%2Fb/part-0.parquet")
+    {'crawl': '2026-01', 'site': 'a/b'}
+    """
+    found: dict[str, str | None] = {}
+    for part in os.path.dirname(path).split(os.sep):
+        name, is_partition, value = part.partition("=")
+        if is_partition and name:
+            found[unquote(name)] = None if value == _NO_VALUE else unquote(value)
+    return found

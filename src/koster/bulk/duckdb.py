@@ -15,6 +15,7 @@
 | ``robots_facts(body)`` | a struct: `FACTS` |
 | ``robots_answer(body, url, crawler)`` | a struct: what a file says about a crawler's request |
 | ``robots_followed(records)`` | a table: the targets of redirects; see ``redirects.sql`` |
+| ``robots_sites(records)`` | a table: the record that counts for each site; see ``sites.sql`` |
 | ``robots_judge(requests, versions)`` | a table: requests, and whether they obeyed the versions \
 of a robots.txt that their crawlers may have held |
 
@@ -46,10 +47,12 @@ except ImportError as error:
 
 from ..dialects import Dialect
 
-__all__ = ["CLASSIFIED", "DECIDED", "FACTS", "REDIRECTS", "register"]
+__all__ = ["CLASSIFIED", "DECIDED", "FACTS", "REDIRECTS", "SITES", "register"]
 
-#: The macro that follows redirects, as SQL: for DuckDB without Python, too.
+#: The macros that follow redirects, and that choose the record of each site, as SQL: for DuckDB
+#: without Python, too.
 REDIRECTS = files(__package__).joinpath("redirects.sql").read_text("utf-8")
+SITES = files(__package__).joinpath("sites.sql").read_text("utf-8")
 
 #: The macro that judges requests, as SQL. It needs the function ``robots_answer``.
 _JUDGE = """\
@@ -143,6 +146,7 @@ def register(connection: Any, dialect: Dialect = RFC9309) -> None:
             null_handling="special",
         )
     connection.execute(REDIRECTS)
+    connection.execute(SITES)
     connection.execute(with_queries(_JUDGE).replace("@BEGINNING@", str(BEGINNING)))
 
 

@@ -14,6 +14,7 @@ CREATE OR REPLACE MACRO robots_followed(records) AS TABLE
 WITH RECURSIVE fetches AS (
     SELECT *
     FROM query_table(records)
+    WHERE url IS NOT NULL
     QUALIFY row_number() OVER (
         PARTITION BY crawl, url ORDER BY fetched DESC NULLS LAST, class, location
     ) = 1

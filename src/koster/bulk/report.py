@@ -6,6 +6,9 @@ file, that of https counts, reached by the fewest redirects, and the last one fe
 
 The crawl of a row of a table is in its column ``crawl``, or else the month in ``fetched``; its site
 is in ``host`` or ``url``. Rows without a host are sites of their own.
+
+Memory does not grow with the number of files: what does not fit is written to a temporary folder,
+about 100 bytes a file.
 """
 
 from __future__ import annotations
@@ -16,9 +19,9 @@ from typing import Any
 
 from ..crawlers import Obeys, Purpose, known, place_in_reports
 from ..errors import MissingExtraError, UnreadableError, missing
-from . import runs
+from ._answers import Shard, find_answers
 from ._arrow import pa
-from ._sites import UNDATED, answers_of_sites, create_sites
+from ._sites import UNDATED, count_answers, create_sites, read_panel, unread_rows, workspace
 
 try:
     import duckdb
@@ -28,7 +31,7 @@ except ImportError as error:
 import os
 
 from ..crawlers import Crawler
-from .runs import Columns
+from ._batches import Columns
 
 __all__ = ["MAX_CRAWLS", "UNDATED", "BlockingReport", "Fetches", "Share", "report"]
 
@@ -45,34 +48,63 @@ _PURPOSES = [*(purpose.value for purpose in Purpose), _OTHERS]
 class Share:
     """How many sites of a crawl block an agent.
 
-    ``sites`` have a file; ``without_host`` of them are files without URL or host, each counted as a
-    site of its own. ``named`` name the agent; ``closed`` block it, ``closed_by_name`` in a group
-    that names it; ``partly`` block a part of the site, and for ``unknown`` it could not be proved.
-    A crawler that ignores the ``*`` group (``by_name``) is blocked only by sites that name it.
+    Attributes:
+        crawl: The crawl.
+        month: The month by which half of it was fetched, as in ``2026-10``; empty without dates.
+        agent: The agent.
+        operator: Who runs it; empty if it is not in the registry.
+        purpose: What it crawls for.
+        by_name: It ignores ``*`` groups: only sites that name it block it.
+        sites: How many sites have a file.
+        without_file: How many have none: crawlers may fetch everything there.
+        not_read: How many sites' files could not be fetched or read.
+        not_fetched: How many sites of a list (``--sites``) the crawl does not have.
+        without_host: How many of ``sites`` are files without URL or host, each counted as a site.
+        named: How many sites name the agent.
+        blocked: How many block all of the site for it.
+        blocked_by_name: How many of them do so in a group that names it.
+        partly: How many block a part of the site.
+        partly_by_name: How many of them do so in a group that names it.
+        unknown: For how many it could not be proved how much they block.
     """
 
     crawl: str
+    month: str
     agent: str
     operator: str
     purpose: str
     by_name: bool
     sites: int
+    without_file: int
+    not_read: int
+    not_fetched: int
     without_host: int
     named: int
-    closed: int
-    closed_by_name: int
+    blocked: int
+    blocked_by_name: int
     partly: int
+    partly_by_name: int
     unknown: int
 
     @property
-    def share_closed(self) -> float:
+    def blocked_by_star(self) -> int:
+        """How many sites block it in a ``*`` group."""
+        return self.blocked - self.blocked_by_name
+
+    @property
+    def partly_by_star(self) -> int:
+        """How many sites block a part of the site in a ``*`` group."""
+        return self.partly - self.partly_by_name
+
+    @property
+    def share_blocked(self) -> float:
         """The share of sites that block it: 0 to 1."""
-        return self.closed / self.sites if self.sites else 0.0
+        return self.blocked / self.sites if self.sites else 0.0
 
     @property
     def share_by_name(self) -> float:
         """The share of sites that block it by name: 0 to 1."""
-        return self.closed_by_name / self.sites if self.sites else 0.0
+        return self.blocked_by_name / self.sites if self.sites else 0.0
 
     @property
     def share_partly(self) -> float:
@@ -100,9 +132,10 @@ class BlockingReport:
         files: The number of robots.txt files.
         undated: How many of them have neither a crawl nor a date.
         without_host: How many of them have neither a URL nor a host.
-        dialect: How they were read.
+        dialect: How they were read; empty if another engine wrote the answers.
         inputs: How many inputs were read.
         bad: How many of their records could not be read.
+        panel: How many sites a list (``--sites``) has; None without one.
     """
 
     shares: tuple[Share, ...]
@@ -114,6 +147,7 @@ class BlockingReport:
     dialect: str
     inputs: int
     bad: int
+    panel: int | None = None
 
     @property
     def dated(self) -> tuple[str, ...]:
@@ -131,38 +165,38 @@ def report(
     folder: str | os.PathLike[str],
     crawl_column: str | None = None,
     time_column: str | None = None,
+    sites: str | None = None,
 ) -> BlockingReport:
-    """Return the numbers for the shards in a folder.
+    """Return the numbers for the answers in a folder.
 
     Args:
-        folder: The folder.
+        folder: The folder: that of ``koster bulk classify``, or Parquet files with the answers of
+            `koster.bulk.spark.classify`, also in partitions such as ``crawl=2026-01/``.
         crawl_column: The column of crawls in tables. Default: the one that ``koster bulk classify``
             was given, or ``crawl``.
         time_column: The column of when files were fetched. Default: likewise, or ``fetched``.
+        sites: The path of a list of sites; only these are counted.
 
     Raises:
-        UnreadableError: there are no shards, they are not answers of ``koster bulk classify``, a
-            column that was named is missing, or there are too many crawls.
+        UnreadableError: there are no answers, they are not those of classify, a column that was
+            named is missing, the list cannot be read, or there are too many crawls.
     """
-    shards = runs.read_shards(folder)
-    question = shards[0][1]["question"]
-    if any(metadata["question"] != question for _, metadata in shards):
+    shards = find_answers(folder)
+    questions = [each.question for each in shards if each.question is not None]
+    if any(each != questions[0] for each in questions):
         raise UnreadableError(f"{folder}: has answers to several questions")
-    if question["kind"] != "classify":
+    if questions and questions[0]["kind"] != "classify":
         raise UnreadableError(
-            f"{folder}: has answers of koster bulk {question['kind']}; a report needs those of "
+            f"{folder}: has answers of koster bulk {questions[0]['kind']}; a report needs those of "
             "koster bulk classify"
         )
-    columns = runs.Columns(
-        crawl=crawl_column or question["columns"]["crawl"],
-        time=time_column or question["columns"]["time"],
-    )
+    given = questions[0]["columns"] if questions else {"crawl": None, "time": None}
+    columns = Columns(crawl=crawl_column or given["crawl"], time=time_column or given["time"])
+    panel = None if sites is None else read_panel(sites)
     try:
-        with duckdb.connect() as con:
-            con.execute("SET preserve_insertion_order = false")
-            # In an interactive Python it would be printed on standard output.
-            con.execute("SET enable_progress_bar = false")
-            return _summarize(con, shards, columns)
+        with workspace() as con:
+            create_sites(con, shards, columns, panel)
+            return _summarize(con, shards, panel)
     except UnreadableError as error:
         raise UnreadableError(f"{folder}: {error}") from error
     except (duckdb.Error, pa.ArrowException, OSError, UnicodeError) as error:
@@ -172,9 +206,13 @@ def report(
 _CRAWL_COUNT = "SELECT count(DISTINCT crawl), count(*) > count(crawl) FROM records"
 _COUNTS = """
 SELECT count(*), count(*) FILTER (crawl IS NULL), count(*) FILTER (origin IS NULL)
-FROM records
-WHERE has_file
+FROM (
+    SELECT crawl, origin, class FROM records WHERE url IS NOT NULL
+    UNION ALL SELECT crawl, origin, class FROM attributed_rows
+)
+WHERE class IN ('ok', 'wrong type')
 """
+
 # The day by which half of a crawl was fetched: a wrong date does not move it.
 _DAYS = """
 SELECT crawl, min(day) FILTER (2 * so_far >= total)
@@ -192,61 +230,70 @@ FROM (
 GROUP BY crawl
 """
 _FETCHES = "SELECT crawl, outcome, count(*) FROM sites GROUP BY ALL ORDER BY crawl, 3 DESC, outcome"
-_SHARES = """
-SELECT crawl, agent,
-    count(*),
-    count(*) FILTER (NOT has_host),
-    count(*) FILTER (written),
-    count(*) FILTER (effective = 'all'),
-    count(*) FILTER (effective = 'all' AND written),
-    count(*) FILTER (effective = 'some'),
-    count(*) FILTER (effective = 'some' AND written),
-    count(*) FILTER (effective IS NULL)
-FROM (SELECT crawl, has_host, unnest(robots, recursive := true) FROM answers)
-GROUP BY ALL
-"""
+#: Outcomes of sites with a file, and of those without.
+_WITH_FILE = ("ok", "wrong type")
+_WITHOUT_FILE = ("unavailable", "no file")
 
 
-def _summarize(
-    con: Any, shards: list[tuple[str, dict[str, Any]]], columns: Columns
-) -> BlockingReport:
-    """Return the report on shards, each with its metadata.
+def _summarize(con: Any, shards: list[Shard], panel: list[str] | None) -> BlockingReport:
+    """Return the report on shards.
 
     Raises:
-        UnreadableError: a column is missing, or there are too many crawls.
+        UnreadableError: there are too many crawls.
     """
-    paths = [path for path, _ in shards]
-    create_sites(con, paths, columns)
     files, undated, without_host = con.execute(_COUNTS).fetchone()
-    crawls = _crawls(con)
+    days = dict(con.execute(_DAYS).fetchall())
+    crawls = _crawls(con, days)
+    fetches = tuple(Fetches(*row) for row in con.execute(_FETCHES).fetchall())
+    size = None if panel is None else len({*panel})
     crawlers = {each.token: each for each in _known()}
-    with answers_of_sites(con, paths):
-        shares = [_share(row, crawlers.get(row[1])) for row in con.execute(_SHARES).fetchall()]
+    others = _without_answers(fetches, size)
+    shares = [
+        _share(row, days.get(row[0]), others[row[0]], crawlers.get(row[1]))
+        for row in count_answers(con, shards)
+    ]
     places = {crawl: number for number, crawl in enumerate(crawls)}
     purposes = {purpose: number for number, purpose in enumerate(_PURPOSES)}
     shares.sort(
         key=lambda each: (
             places[each.crawl],
             purposes[each.purpose],
-            -each.share_closed,
+            -each.share_blocked,
             place_in_reports(crawlers[each.agent]) if each.agent in crawlers else 0,
             each.agent.lower(),
         )
     )
+    question = shards[0].question
     return BlockingReport(
         shares=tuple(shares),
-        fetches=tuple(Fetches(*row) for row in con.execute(_FETCHES).fetchall()),
+        fetches=fetches,
         crawls=crawls,
         files=files,
         undated=undated,
         without_host=without_host,
-        dialect=shards[0][1]["question"]["dialect"],
+        dialect=question["dialect"] if question else "",
         inputs=len(shards),
-        bad=sum(metadata["bad"] for _, metadata in shards),
+        bad=sum(each.bad for each in shards) + unread_rows(con),
+        panel=size,
     )
 
 
-def _crawls(con: Any) -> tuple[str, ...]:
+def _without_answers(
+    fetches: tuple[Fetches, ...], panel: int | None
+) -> dict[str, tuple[int, int, int]]:
+    """Return by crawl how many sites have no file, were not read, and are not in the crawl."""
+    found: dict[str, tuple[int, int, int]] = {}
+    for crawl in dict.fromkeys(each.crawl for each in fetches):
+        some = [each for each in fetches if each.crawl == crawl]
+        without = sum(each.sites for each in some if each.outcome in _WITHOUT_FILE)
+        with_file = sum(each.sites for each in some if each.outcome in _WITH_FILE)
+        total = sum(each.sites for each in some)
+        not_fetched = 0 if panel is None else panel - total
+        found[crawl] = without, total - without - with_file, not_fetched
+    return found
+
+
+def _crawls(con: Any, days: dict[str, Any]) -> tuple[str, ...]:
     """Return the crawls, oldest first; by name, if one has no dates.
 
     Raises:
@@ -258,7 +305,6 @@ def _crawls(con: Any) -> tuple[str, ...]:
             f"has {count:,} crawls, and a report shows at most {MAX_CRAWLS:,}; name another column "
             "with --crawl-column"
         )
-    days = dict(con.execute(_DAYS).fetchall())
     if None in days.values():
         crawls = sorted(days, key=_by_number)
     else:
@@ -282,21 +328,29 @@ def _known() -> tuple[Crawler, ...]:
         return ()
 
 
-def _share(row: tuple[Any, ...], crawler: Crawler | None) -> Share:
-    crawl, agent, sites, without_host, named, *blocked, unknown = row
-    closed, closed_by_name, partly, partly_by_name = blocked
+def _share(
+    row: tuple[Any, ...], day: Any, others: tuple[int, int, int], crawler: Crawler | None
+) -> Share:
+    crawl, agent, sites, without_host, named, *counts, unknown = row
+    blocked, blocked_by_name, partly, partly_by_name = counts
     by_name = crawler is not None and crawler.obeys is Obeys.OWN_GROUPS
+    without_file, not_read, not_fetched = others
     return Share(
         crawl=crawl,
+        month=f"{day:%Y-%m}" if day else "",
         agent=agent,
         operator=crawler.operator if crawler else "",
         purpose=crawler.purpose.value if crawler else _OTHERS,
         by_name=by_name,
         sites=sites,
+        without_file=without_file,
+        not_read=not_read,
+        not_fetched=not_fetched,
         without_host=without_host,
         named=named,
-        closed=closed_by_name if by_name else closed,
-        closed_by_name=closed_by_name,
+        blocked=blocked_by_name if by_name else blocked,
+        blocked_by_name=blocked_by_name,
         partly=partly_by_name if by_name else partly,
+        partly_by_name=partly_by_name,
         unknown=unknown,
     )

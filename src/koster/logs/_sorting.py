@@ -24,7 +24,7 @@ except ImportError as error:
     raise missing("koster.logs", "logs") from error
 
 #: What DuckDB may use before it writes to the disk.
-_MEMORY = "512MB"
+_MEMORY = "256MB"
 
 #: Rows of a sorted batch.
 _ROWS = 65_536

@@ -390,6 +390,13 @@ def _progress(inputs: list[Input], *, is_quiet: bool) -> Iterator[Any]:
     panel=OUTPUT,
     help="The page's title.",
 )
+@click.option(
+    "--sites",
+    type=FileType(),
+    metavar="FILE",
+    panel=INPUT,
+    help="Count only the sites in this list: a name a line, or CSV such as Tranco's.",
+)
 @_report_options
 @stoppable
 def report(
@@ -397,6 +404,7 @@ def report(
     output: str,
     table: str | None,
     title: str,
+    sites: str | None,
     crawl_column: str | None,
     time_column: str | None,
 ) -> None:
@@ -413,11 +421,11 @@ def report(
     from ...bulk import report as reports
 
     try:
-        found = reports.report(answers, crawl_column, time_column)
+        found = reports.report(answers, crawl_column, time_column, sites)
         bad = f", {count_noun(found.bad, 'record')} of which could not be read" if found.bad else ""
         provenance = (
             f"{answers} ({count_noun(found.inputs, 'input')}{bad}), {date.today()}, "
-            f"by koster {__version__}, read as {found.dialect}"
+            f"by koster {__version__}{f', read as {found.dialect}' if found.dialect else ''}"
         )
         shares = Shares(found, title, provenance)
         writing.replace(output, as_page(shares).encode("utf-8"))
