@@ -183,7 +183,9 @@ def test_robots_sites_chooses_one_record_for_each_site(con: Any) -> None:
         ("https://www.c.com", "ok"), ("https://c.com", "ok"),
         ("https://d.com", "unreachable"),
     ]  # fmt: skip
-    rows = [("1", f"{origin}/robots.txt", origin, 1, kind, None) for origin, kind in places]
+    rows: list[Any] = [
+        ("1", f"{origin}/robots.txt", origin, 1, kind, None) for origin, kind in places
+    ]
     rows += [
         ("2", "https://a.com/robots.txt", "https://a.com", 1, "redirect", "https://gone.com/"),
         # Rows of tables.

@@ -26,6 +26,7 @@ from koster.bulk import (
 )
 from koster.bulk._batches import BadRecords
 from koster.bulk._parquet import BYTES
+from koster.bulk.report import report
 from koster.bulk.runs import Columns, Question
 from koster.errors import UnreadableError
 from tests.helpers import archives
@@ -198,3 +199,26 @@ def test_csv_row_longer_than_a_batch(tmp_path: Path) -> None:
     result = bulk("classify", path, "-a", "GPTBot", "-o", tmp_path / "out")
     assert result.exit_code == 0, result.output
     assert len(rows(tmp_path / "out")) == 2
+
+
+def test_folders_name_columns(tmp_path: Path) -> None:
+    """Partitions as Hive and Spark write them; a column of the file comes first."""
+    table = pa.table({"body": [b"User-agent: *\nDisallow: /"], "site": ["of the file"]})
+    for partition in (
+        "crawl=2026-01/site=x",
+        "crawl=a%2Fb/site=y",
+        "crawl=__HIVE_DEFAULT_PARTITION__",
+    ):
+        folder = tmp_path / "in" / partition
+        folder.mkdir(parents=True)
+        pq.write_table(table, folder / "part.parquet")
+    inputs = runs.find_inputs([str(tmp_path / "in")])
+    columns = runs.Columns(crawl="crawl")
+    done = runs.run(Question("classify", ("GPTBot",), columns=columns), inputs, tmp_path / "out", 1)
+    assert not done.failed, done.failed
+    found = pa.dataset.dataset(tmp_path / "out").to_table().to_pylist()
+    assert {each["crawl"] for each in found} == {"2026-01", "a/b", None}
+    assert {each["site"] for each in found} == {"of the file"}
+    assert {each["input"] for each in found} == {each.path for each in inputs}
+    crawls = {each.crawl: each.sites for each in report(tmp_path / "out").shares}
+    assert crawls == {"2026-01": 1, "a/b": 1, "undated": 1}

@@ -54,7 +54,7 @@ def test_all_engines_and_the_command_give_the_same_table(table: Path, tmp_path: 
     result = bulk("classify", table, "-o", tmp_path / "out", *[f"-a{name}" for name in agents])
     assert result.exit_code == 0, result.output
     command_table = pyarrow.dataset.dataset(tmp_path / "out").to_table().sort_by("id")
-    assert command_table.column_names == ["id", "url", "agent", "robots"]
+    assert command_table.column_names == ["id", "url", "agent", "input", "robots"]
     with duckdb.connect() as con:
         register(con)
         query = f"SELECT id, robots_classify(body, {agents}) AS robots FROM '{table}' ORDER BY id"
@@ -432,7 +432,8 @@ def test_shards_have_the_types_of_the_input_and_of_the_kernel(tmp_path: Path) ->
     [shard] = tmp_path.glob("out-*/*.parquet")
     found = pq.read_table(shard)
     answers = kernel.classify(table["body"], ("GPTBot", "CCBot"))
-    assert found.drop_columns(["robots"]) == table.drop_columns(["body"])
+    assert found.drop_columns(["robots", "input"]) == table.drop_columns(["body"])
+    assert found["input"].unique().to_pylist() == [str(tmp_path / "table.parquet")]
     assert found.schema.field("robots").type == pa.list_(kernel.CLASSIFIED)
     assert found["robots"].combine_chunks() == answers.combine_chunks()
 

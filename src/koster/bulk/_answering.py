@@ -106,7 +106,8 @@ def _write(
 def _empty_table(task: Task) -> Any:
     """Return a table without rows, with the columns that are known without reading."""
     schema = ARCHIVED if task.input.kind == "warc" else pa.schema([])
-    return schema.append(pa.field(*_ANSWERS[task.question.kind])).empty_table()
+    known = _reading.with_origin(schema.empty_table(), task.input)
+    return known.schema.append(pa.field(*_ANSWERS[task.question.kind])).empty_table()
 
 
 def _answer_batches(

@@ -7,6 +7,9 @@ from typing import Any
 
 from ..errors import KosterError
 
+#: The column of answers that names the input of a row.
+INPUT = "input"
+
 #: Bad records of an input that are listed; the rest are only counted.
 MAX_LISTED = 100
 

@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
 
 from ..errors import KosterError, UnreadableError
 from ._archives import read_archive
 from ._arrow import pa
-from ._batches import BadRecords, Batch, Columns, Input
+from ._batches import INPUT, BadRecords, Batch, Columns, Input
 from ._csv_files import BLOCK, read_csv
+from ._inputs import partitions_of
 from ._json_lines import read_json_lines
 from ._parquet_files import read_parquet
+from .kernel import storable_text
 
 
 def batches(source: Input, columns: Columns, bad: BadRecords) -> Iterator[Batch]:
@@ -27,7 +31,8 @@ def batches(source: Input, columns: Columns, bad: BadRecords) -> Iterator[Batch]
         WrongColumnsError: a column is missing, or has the wrong type.
     """
     try:
-        yield from _READERS[source.kind](source, columns, bad)
+        for batch in _READERS[source.kind](source, columns, bad):
+            yield replace(batch, passthrough=with_origin(batch.passthrough, source))
     except KosterError:
         raise
     except OSError as error:
@@ -37,6 +42,20 @@ def batches(source: Input, columns: Columns, bad: BadRecords) -> Iterator[Batch]
         if "straddling object" in why:
             why = f"a row has more than {BLOCK:,} bytes"
         raise UnreadableError(f"{source.path}: {why}") from error
+
+
+def with_origin(passthrough: Any, source: Input) -> Any:
+    """Return columns with `INPUT`, and those that the folders of the input name.
+
+    Columns that the input has itself stay as they are.
+    """
+    taken = {name.lower() for name in passthrough.schema.names}
+    for name, value in {INPUT: source.path, **partitions_of(source.path)}.items():
+        if name.lower() not in taken:
+            scalar = pa.scalar(None if value is None else storable_text(value), pa.string())
+            column = pa.repeat(scalar, len(passthrough))
+            passthrough = passthrough.append_column(pa.field(name, pa.string()), column)
+    return passthrough
 
 
 #: The reader of each kind of input. To add a kind, add its endings to `_inputs`, too.

@@ -22,7 +22,7 @@ from ._answers import Shard
 from ._archived import ARCHIVED
 from ._arrow import pa, pc
 from ._attribution import FIRST, LAST, crawls, moments, origins
-from ._batches import Columns
+from ._batches import INPUT, Columns
 from ._tables import CRAWL_NAME, TIME_NAME, available
 from .duckdb import REDIRECTS, SITES
 from .kernel import CLASSIFIED
@@ -38,7 +38,7 @@ except ImportError as error:
 UNDATED = "undated"
 
 #: What DuckDB may use before it writes to the disk; with more threads it needs more.
-_MEMORY = "600MB"
+_MEMORY = "500MB"
 _MAX_THREADS = 4
 
 #: Rows of shards whose answers are read at a time.
@@ -201,7 +201,7 @@ def _attributed(shard: Any, columns: Columns, partitions: dict[str, str | None])
         return
     for name in (columns.crawl, columns.time):
         if name is not None and name not in names and name not in partitions:
-            others = [each for each in (*names, *partitions) if each != "robots"]
+            others = [each for each in (*names, *partitions) if each not in (INPUT, "robots")]
             raise UnreadableError(f"no column {name!r} ({available(others)})")
     by_role = {
         "crawl": columns.crawl or CRAWL_NAME, "time": columns.time or TIME_NAME,

@@ -11,6 +11,7 @@ from .._engine.document import MAX_PARSED_BYTES
 from ._arrow import pa, pc
 from ._batches import Batch, Columns, Input, WrongColumnsError
 from ._columns import to_large_binary
+from ._inputs import partitions_of
 from ._parquet import TEXT
 from ._parts import buffers
 
@@ -42,6 +43,10 @@ def find_columns(source: Input, names: list[str], columns: Columns) -> dict[str,
             )
     roles = {role: name for role, name in asdict(columns).items() if name is not None}
     roles["body"] = body
+    for role in ("crawl", "time"):
+        # A report reads them from the answers, which have the columns of folders, too.
+        if role in roles and roles[role] not in names and roles[role] in partitions_of(source.path):
+            del roles[role]
     for role, name in roles.items():
         if name not in names:
             raise WrongColumnsError(
