@@ -20,6 +20,7 @@ from . import _reading, kernel
 from ._archived import ARCHIVED, DISTINCT
 from ._arrow import pa, pc
 from ._batches import BadRecords, Batch, WrongColumnsError
+from ._downloads import download, is_url
 from ._shards import KEY, Question, ShardReport, Task, identity_of
 from ._writer import Writer
 from .kernel import CLASSIFIED, DECIDED, FACTS, storable_text
@@ -34,16 +35,22 @@ def write_shard(task: Task, threads: int, update: Callable[[int, int, int], None
     part = os.path.join(
         os.path.dirname(task.shard), f".{os.path.basename(task.shard)}.{os.getpid()}.part"
     )
+    downloaded = f"{part.removesuffix('.part')}.download.part"
     bad = BadRecords()
     try:
+        if is_url(task.input.path):
+            download(task.input.path, downloaded, task.pause)
+            local = replace(task.input, local=downloaded, size=os.path.getsize(downloaded))
+            task = replace(task, input=local)
         rows = _write(task, part, bad, threads, update)
         os.replace(part, task.shard)
         _make_durable(os.path.dirname(task.shard))
     except _ERRORS as error:
         return ShardReport(task.input.path, None, why=_error_message(task, error))
     finally:
-        with suppress(OSError):
-            os.unlink(part)
+        for path in (part, downloaded):
+            with suppress(OSError):
+                os.unlink(path)
     return ShardReport(task.input.path, task.shard, rows, bad.count, tuple(bad.listed))
 
 
@@ -76,6 +83,10 @@ def _write(
 ) -> int:
     """Write the answers about an input; return the number of rows."""
     batches = _reading.batches(task.input, task.question.columns, bad)
+    source = task.input
+    if source.local:
+        # As it was before it was downloaded.
+        source = replace(source, size=0)
     with open(part, "wb") as file:
         distinct = DISTINCT if task.input.kind == "warc" else ()
         writer = Writer(file, pa.field(*_ANSWERS[task.question.kind]), distinct)
@@ -89,7 +100,7 @@ def _write(
             metadata = {
                 "version": VERSION,
                 "question": task.question.record(),
-                "input": identity_of(task.input),
+                "input": identity_of(source),
                 "rows": writer.rows,
                 "bad": bad.count,
                 "listed": bad.listed,

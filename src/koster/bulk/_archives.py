@@ -16,7 +16,7 @@ from .warc import BadRecord
 
 def read_archive(source: Input, _columns: Columns, bad: BadRecords) -> Iterator[Batch]:
     """Yield the batches of an archive."""
-    with open(source.path, "rb") as file:
+    with open(source.file, "rb") as file:
         yield from batches_of(file, source.path, os.path.basename(source.path), bad)
 
 

@@ -20,12 +20,21 @@ class WrongColumnsError(KosterError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A file to read: ``kind`` is warc, parquet, json or csv; ``size`` in bytes."""
+    """A file or URL to read: ``kind`` is warc, parquet, json or csv; ``size`` in bytes.
+
+    ``local`` is the file that a URL was downloaded to. Size and time of URLs are unknown, and 0.
+    """
 
     path: str
     kind: str
     size: int
     modified: int
+    local: str | None = None
+
+    @property
+    def file(self) -> str:
+        """The path of the file to open."""
+        return self.local or self.path
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ BLOCK = 8 * BYTES
 
 def read_csv(source: Input, columns: Columns, bad: BadRecords) -> Iterator[Batch]:
     """Yield the batches of a CSV or TSV file."""
-    with checked_rows(source.path):
+    with checked_rows(source.file):
         yield from _read(source, columns, bad)
 
 
@@ -39,7 +39,7 @@ def _read(source: Input, columns: Columns, bad: BadRecords) -> Iterator[Batch]:
 
     # Arrow's own file: Arrow reads ahead in a thread, and a reader that is deleted waits for it
     # while holding the interpreter lock, which a Python file would need.
-    file = pa.OSFile(os.fsencode(source.path))
+    file = pa.OSFile(os.fsencode(source.file))
     reader = _csv_reader(
         decompressed(source.path, file),
         read_options=pyarrow.csv.ReadOptions(
@@ -82,7 +82,7 @@ def _header(source: Input) -> list[str]:
         UnreadableError: it has no first line.
         WrongColumnsError: two columns have one name.
     """
-    with open(source.path, "rb") as file:
+    with open(source.file, "rb") as file:
         stream = decompressed(source.path, pa.PythonFile(file, "r"))
         begin = stream.read(1 << 20).decode("utf-8-sig", "replace")
     line = re.split(r"\r\n|\n|\r", begin, maxsplit=1)[0]

@@ -5,13 +5,16 @@ Without Arrow, so that worker processes start before it is imported; see `_readi
 
 from __future__ import annotations
 
+import gzip
 import os
 import stat
+import zlib
 from collections.abc import Iterable, Iterator
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 from ..errors import UnreadableError
 from ._batches import Input
+from ._downloads import is_url
 
 #: The file that marks a folder of answers, which is not one of inputs.
 MARKER = ".koster-bulk"
@@ -40,8 +43,8 @@ def find(paths: Iterable[str], errors: list[str] | None = None) -> list[Input]:
     found: dict[str, Input] = {}
     for path in paths:
         try:
-            for each in _files_in(path):
-                found.setdefault(os.path.realpath(each), _to_input(each))
+            for each in [path] if is_url(path) else _files_in(path):
+                found.setdefault(identity(each), _to_input(each))
         except UnreadableError as error:
             if errors is None:
                 raise
@@ -89,24 +92,59 @@ def _kind(path: str) -> str | None:
 
 
 def _to_input(path: str) -> Input:
-    """Return a file as an input.
+    """Return a file or URL as an input.
 
     Raises:
         UnreadableError: it is missing, or its name is unsupported.
     """
+    if is_url(path):
+        return Input(path, _known_kind(path, urlsplit(path).path), 0, 0)
     try:
         status = os.stat(path)
     except OSError as error:
         raise UnreadableError(f"{path}: {error.strerror}") from error
     if not stat.S_ISREG(status.st_mode):
         raise UnreadableError(f"{path}: is not a regular file")
-    kind = _kind(path)
+    return Input(path, _known_kind(path, path), status.st_size, status.st_mtime_ns)
+
+
+def _known_kind(path: str, name: str) -> str:
+    """Return the kind of an input by the name of its file.
+
+    Raises:
+        UnreadableError: the name is unsupported.
+    """
+    kind = _kind(name)
     if kind is None:
         raise UnreadableError(
             f"{path}: unsupported file name; use .warc, .parquet, .jsonl, .ndjson, .json, .csv or "
             ".tsv, also with .gz, .zst, .bz2 or .lz4"
         )
-    return Input(path, kind, status.st_size, status.st_mtime_ns)
+    return kind
+
+
+def identity(path: str) -> str:
+    """Return what tells inputs apart: the path without links, or the URL."""
+    return path if is_url(path) else os.path.realpath(path)
+
+
+def read_list(path: str) -> list[str]:
+    """Return the inputs that a list names, a path or URL a line; it may be compressed with gzip.
+
+    Raises:
+        UnreadableError: it cannot be read, or names nothing.
+    """
+    try:
+        with open(path, "rb") as raw:
+            is_compressed = raw.read(2) == b"\x1f\x8b"
+        with (gzip.open if is_compressed else open)(path, "rt", encoding="utf-8") as file:
+            found = [line.strip() for line in file if line.strip()]
+    except (OSError, EOFError, UnicodeError, zlib.error) as error:
+        why = (isinstance(error, OSError) and error.strerror) or "is not a list of inputs"
+        raise UnreadableError(f"{path}: {why}") from error
+    if not found:
+        raise UnreadableError(f"{path}: names no input")
+    return found
 
 
 #: How Hive and Spark name the partition of rows without a value.

@@ -27,7 +27,7 @@ def read_json_lines(source: Input, columns: Columns, bad: BadRecords) -> Iterato
     names: list[str] = []
     roles: dict[str, str] = {}
     total = 0
-    with open(source.path, "rb") as file:
+    with open(source.file, "rb") as file:
         for number, line in _lines(decompressed(source.path, pa.PythonFile(file, "r"))):
             row = _object(line)
             if isinstance(row, str):

@@ -15,7 +15,7 @@ from ._tables import check_type, find_columns, to_batch
 def read_parquet(source: Input, columns: Columns, _bad: BadRecords) -> Iterator[Batch]:
     """Yield the batches of a Parquet file."""
     # By its handle: Arrow rejects paths that are not UTF-8.
-    with open(source.path, "rb") as file:
+    with open(source.file, "rb") as file:
         yield from _batches_in(source, file, columns)
 
 

@@ -19,7 +19,7 @@ from .._json import parse_json
 from .._version import VERSION
 from ..errors import KosterError, UnreadableError
 from ._batches import Columns, Input
-from ._inputs import MARKER
+from ._inputs import MARKER, identity
 
 #: The key of a shard's Parquet metadata.
 KEY = b"koster.bulk"
@@ -54,12 +54,16 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """An input, the question about it, and the path of the shard for the answers."""
+    """An input, the question about it, and the path of the shard for the answers.
+
+    ``pause``: seconds before the input is downloaded, if it is at a URL.
+    """
 
     number: int
     input: Input
     shard: str
     question: Question
+    pause: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +85,7 @@ class ShardReport:
 
 def shard_name(source: Input) -> str:
     """Return the name of an input's shard: the input's name, and a hash of its path."""
-    path = os.path.realpath(source.path)
+    path = identity(source.path)
     stem = re.sub(r"[^A-Za-z0-9.-]+", "_", os.path.basename(path)).strip("._")[:80]
     return f"{stem or 'input'}-{hashlib.sha256(os.fsencode(path)).hexdigest()[:10]}.parquet"
 
@@ -109,7 +113,7 @@ def _metadata_of(path: Path) -> dict[str, Any] | None:
 
 
 #: The name of a shard until it is complete.
-_PART = re.compile(r"\..+-[0-9a-f]{10}\.parquet\.\d+\.part")
+_PART = re.compile(r"\..+-[0-9a-f]{10}\.parquet\.\d+(?:\.download)?\.part")
 
 
 def remove_parts(folder: Path) -> None:
@@ -153,7 +157,7 @@ def existing_shard(source: Input, shard: Path) -> ShardReport | None:
 
 
 def identity_of(source: Input) -> dict[str, Any]:
-    return {"path": os.path.realpath(source.path), "size": source.size, "modified": source.modified}
+    return {"path": identity(source.path), "size": source.size, "modified": source.modified}
 
 
 @contextmanager

@@ -23,6 +23,7 @@ from pathlib import Path
 from ..errors import missing
 from . import _inputs
 from ._batches import Columns, Input, WrongColumnsError
+from ._downloads import HTTP_RATE
 from ._processes import Progress, ProgressTracker, run_in_processes
 from ._shards import (
     ForeignFolderError,
@@ -46,6 +47,7 @@ __all__ = [
     "ShardReport",
     "WrongColumnsError",
     "find_inputs",
+    "read_list",
     "read_shards",
     "run",
 ]
@@ -56,6 +58,7 @@ for _name in ("pyarrow", "numpy", "fastwarc"):
         raise missing("koster.bulk", "bulk")
 
 find_inputs = _inputs.find
+read_list = _inputs.read_list
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +122,7 @@ def run(
             existing_shard(each, shard) for each, shard in zip(inputs, shards, strict=True)
         ]
         tasks = [
-            Task(number, inputs[number], str(shards[number]), question)
+            Task(number, inputs[number], str(shards[number]), question, jobs / HTTP_RATE)
             for number, report in enumerate(reports)
             if report is None
         ]

@@ -14,6 +14,9 @@ Python. Types and answers are those of `koster.bulk`.
 
 from __future__ import annotations
 
+import re
+import tempfile
+from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
 from typing import Any, BinaryIO
@@ -25,9 +28,11 @@ from ._archived import ARCHIVED
 from ._archives import batches_of
 from ._arrow import pa
 from ._batches import BadRecords
+from ._downloads import DownloadError, copy, download, is_url, kind_of
 from .kernel import CLASSIFIED, DECIDED, FACTS
 
 try:
+    from pyspark import TaskContext
     from pyspark.sql import functions as sql
     from pyspark.sql.pandas.types import from_arrow_type
     from pyspark.sql.types import BinaryType, StringType, StructField, StructType
@@ -42,12 +47,17 @@ __all__ = ["CLASSIFIED", "DECIDED", "FACTS", "archives", "classify", "decide", "
 
 
 #: The columns of `archives`.
-_SCHEMA = ARCHIVED.append(pa.field("body", pa.binary())).append(pa.field("error", pa.string()))
+_SCHEMA = pa.schema(
+    [
+        *ARCHIVED,
+        pa.field("body", pa.binary()),
+        pa.field("error", pa.string()),
+        pa.field("error_kind", pa.string()),
+    ]
+)
 
-
-def _open(path: str, mode: str) -> BinaryIO:
-    file: Any = open(path, mode)  # noqa: SIM115 - the caller closes it
-    return file  # type: ignore[no-any-return]
+#: What ``error_kind`` is, besides the kinds of `DownloadError`.
+_RECORD, _ARCHIVE = "record", "archive"
 
 
 def classify(
@@ -101,19 +111,22 @@ def facts(
 
 
 def archives(
-    frame: Any, *, path: str = "path", opened: Callable[[str, str], BinaryIO] = _open
+    frame: Any, *, path: str = "path", opened: Callable[[str, str], BinaryIO] | None = None
 ) -> Any:
-    """Return a data frame with the fetches in WARC files: the columns of ``koster bulk``, and two.
+    """Return a data frame with the fetches in WARC files: the columns of ``koster bulk``, and more.
 
-    ``body`` is as crawlers read it, null if there is no file. ``error`` is only set in rows for
-    parts of an archive that could not be read, which have nothing else.
+    ``body`` is as crawlers read it, null if there is no file. ``error`` and ``error_kind`` are set
+    in rows for what could not be read, which have only ``archive`` besides. The kind is ``record``
+    for a part of an archive, ``archive`` for a file that is none, and for an archive that cannot be
+    opened ``missing``, ``refused``, ``busy``, ``timeout`` or ``network``. For the last three the
+    task fails, so that Spark tries it again; in its last try it returns the row.
 
     Args:
         frame: A data frame with a row for each archive; best with about as many partitions as
             there are cores times three.
-        path: The column of their paths.
-        opened: The function that opens a path with the mode ``"rb"``, such as that of `fsspec` for
-            S3; the file must support seeking. Default: `open`.
+        path: The column of their paths, or of URLs that fsspec downloads.
+        opened: The function that opens a path with the mode ``"rb"`` on the workers. Default: files
+            and URLs, with several tries for a server that is busy.
 
     Raises:
         TypeError: the column is missing, or has the wrong type.
@@ -122,7 +135,16 @@ def archives(
     schema = StructType([
         StructField(field.name, from_arrow_type(field.type)) for field in _SCHEMA
     ])  # fmt: skip
-    return frame.select(path).mapInArrow(partial(_read_archives, opened), schema)
+    tries = _tries(frame.sparkSession)
+    return frame.select(path).mapInArrow(partial(_read_archives, opened, tries), schema)
+
+
+def _tries(session: Any) -> int:
+    """Return how often Spark tries a task."""
+    master = session.conf.get("spark.master", "")
+    if found := re.fullmatch(r"local(?:\[[^,\]]*(?:,\s*([0-9]+))?\])?", master):
+        return int(found[1] or 1)
+    return int(session.conf.get("spark.task.maxFailures", "4"))
 
 
 #: From the requests with their keys to the pairs of requests and versions.
@@ -251,35 +273,78 @@ def _with_keys(requests: Any) -> Any:
 # These run on the workers; dialects are passed by name.
 
 
-def _read_archives(opened: Callable[[str, str], BinaryIO], batches: Iterator[Any]) -> Iterator[Any]:
+def _read_archives(
+    opened: Callable[[str, str], BinaryIO] | None, tries: int, batches: Iterator[Any]
+) -> Iterator[Any]:
     """Read the archives in the path column of batches."""
+    context = TaskContext.get()
+    is_last = context is None or context.attemptNumber() + 1 >= tries
     for batch in batches:
         for path in batch.column(0).to_pylist():
             if path is not None:
-                yield from _read_archive(opened, path)
+                yield from _read_archive(opened, path, is_last=is_last)
 
 
-def _read_archive(opened: Callable[[str, str], BinaryIO], path: str) -> Iterator[Any]:
-    """Read an archive; errors have their own rows."""
+def _read_archive(
+    opened: Callable[[str, str], BinaryIO] | None, path: str, *, is_last: bool
+) -> Iterator[Any]:
+    """Read an archive; errors have their own rows.
+
+    Raises:
+        DownloadError: it may succeed in another try.
+    """
     name = path.rpartition("/")[2]
     bad = BadRecords()
+    failure: tuple[str, str] | None = None
     try:
-        with opened(path, "rb") as file:
+        with _whole(opened, path) as file:
             for batch in batches_of(file, path, name, bad):
                 columns = [*batch.passthrough.columns, batch.bodies.to_arrow().cast(pa.binary())]
-                yield pa.RecordBatch.from_arrays(
-                    [*columns, pa.nulls(len(batch.passthrough), pa.string())],
-                    schema=_SCHEMA,
-                )
-    except (OSError, KosterError) as error:
-        bad.add(str(error))
+                nothing = pa.nulls(len(batch.passthrough), pa.string())
+                yield pa.RecordBatch.from_arrays([*columns, nothing, nothing], schema=_SCHEMA)
+    except DownloadError as error:
+        if error.is_temporary and not is_last:
+            raise
+        failure = str(error), error.kind
+    except KosterError as error:
+        failure = str(error), _ARCHIVE
+    except OSError as error:
+        failure = str(error), kind_of(error)
     more = bad.count - len(bad.listed)
-    errors = [*bad.listed, *([f"{more:,} more"] if more else [])]
+    errors = [(each, _RECORD) for each in (*bad.listed, *([f"{more:,} more"] if more else []))]
+    if failure is not None:
+        errors.append(failure)
     if errors:
-        empty = {field.name: pa.nulls(len(errors), field.type) for field in _SCHEMA}
-        empty["archive"] = pa.array([name] * len(errors), pa.string())
-        empty["error"] = pa.array(errors, pa.string())
-        yield pa.RecordBatch.from_arrays(list(empty.values()), schema=_SCHEMA)
+        yield _error_rows(name, errors)
+
+
+@contextmanager
+def _whole(opened: Callable[[str, str], BinaryIO] | None, path: str) -> Iterator[Any]:
+    """Open an archive; what is not a file is downloaded before.
+
+    Raises:
+        DownloadError: the download failed.
+    """
+    if opened is None and not is_url(path):
+        with open(path, "rb") as file:
+            yield file
+        return
+    with tempfile.NamedTemporaryFile(prefix="koster-") as local:
+        if opened is None:
+            download(path, local.name)
+        else:
+            copy(opened, path, local)
+        with open(local.name, "rb") as file:
+            yield file
+
+
+def _error_rows(name: str, errors: list[tuple[str, str]]) -> Any:
+    """Return rows for what could not be read of an archive: each error, and its kind."""
+    columns = {field.name: pa.nulls(len(errors), field.type) for field in _SCHEMA}
+    columns["archive"] = pa.array([name] * len(errors), pa.string())
+    columns["error"] = pa.array([text for text, _ in errors], pa.string())
+    columns["error_kind"] = pa.array([kind for _, kind in errors], pa.string())
+    return pa.RecordBatch.from_arrays(list(columns.values()), schema=_SCHEMA)
 
 
 def _classify(agents: tuple[str, ...], dialect: str, bodies: Any) -> Any:

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import wraps
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import rich_click as click
@@ -62,6 +63,14 @@ def _check_folder(_context: click.Context, _option: click.Parameter, path: str) 
 
 def _options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that all of these commands share."""
+
+    @wraps(command)
+    def with_lists(
+        *args: Any, inputs: Sequence[str], from_file: Sequence[str], **kwargs: Any
+    ) -> Any:
+        return command(*args, inputs=_with_listed(inputs, from_file), **kwargs)
+
+    found: Any = with_lists
     for option in (
         stoppable,
         click.option("--quiet", "-q", is_flag=True, panel=OUTPUT, help="Show only errors."),
@@ -90,10 +99,33 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
             panel=COLUMNS,
             help="Of robots.txt files. Default: body, text, content, robots_txt or robots.",
         ),
-        click.argument("inputs", nargs=-1, required=True, type=FileType(), metavar="INPUT..."),
+        click.option(
+            "--from-file",
+            multiple=True,
+            type=FileType(),
+            metavar="FILE",
+            panel=INPUT,
+            help="A list of inputs, one a line; may be gzip. Repeatable.",
+        ),
+        click.argument("inputs", nargs=-1, type=FileType(), metavar="[INPUT...]"),
     ):
-        command = option(command)
-    return command
+        found = option(found)
+    return found  # type: ignore[no-any-return]
+
+
+def _with_listed(inputs: Sequence[str], lists: Sequence[str]) -> list[str]:
+    """Return inputs with those of lists.
+
+    Raises:
+        click.UsageError: there are none.
+    """
+    try:
+        found = [*inputs, *(each for path in lists for each in _runs().read_list(path))]
+    except KosterError as error:
+        _fail(str(error))
+    if not found:
+        raise click.UsageError("name inputs, or lists of them with --from-file")
+    return found
 
 
 def _agent_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -161,7 +193,7 @@ def classify(
 ) -> None:
     """Find how much of each site is blocked: all, some or none.
 
-    INPUT is a WARC file, Parquet, JSON lines or CSV, or a folder of them.
+    INPUT is a WARC file, Parquet, JSON lines or CSV, a URL of one (https://, s3://), or a folder.
     """
     runs = _runs()
     all_agents = _all_agents(agents, lists)
@@ -205,7 +237,7 @@ def decide(
 ) -> None:
     """Decide whether crawlers may fetch URLs, and by which line.
 
-    INPUT is a WARC file, Parquet, JSON lines or CSV, or a folder of them.
+    INPUT is a WARC file, Parquet, JSON lines or CSV, a URL of one (https://, s3://), or a folder.
     """
     runs = _runs()
     all_agents = _all_agents(agents, lists)
@@ -243,7 +275,7 @@ def facts(
 ) -> None:
     """Extract facts from files: groups, sitemaps, delays, findings.
 
-    INPUT is a WARC file, Parquet, JSON lines or CSV, or a folder of them.
+    INPUT is a WARC file, Parquet, JSON lines or CSV, a URL of one (https://, s3://), or a folder.
     """
     runs = _runs()
     question = runs.Question("facts", dialect=dialect.name, columns=runs.Columns(body=body))
@@ -350,7 +382,8 @@ def _print_summary(done: runs.Run, output: str, *, is_quiet: bool) -> None:
 @contextmanager
 def _progress(inputs: list[Input], *, is_quiet: bool) -> Iterator[Any]:
     """Show a progress bar on a terminal; yield the function that updates it, or None."""
-    total = sum(each.size for each in inputs)
+    # The sizes of URLs are unknown.
+    total = sum(each.size for each in inputs) if all(each.size for each in inputs) else None
     with byte_progress(total, "0 answers", is_quiet=is_quiet) as show:
 
         def update(places: list[int], rows: list[int]) -> None:
