@@ -42,6 +42,8 @@ PYTEST := $(BIN)/python -m pytest -q -r s -n 4 --dist loadgroup
 RAY := 'ray>=2.40'
 # Reads s3://, and a server that stands in for S3.
 S3 := 's3fs>=2024.6' 'moto[s3,server]>=5'
+# Packs an environment for the workers of Spark.
+PACK := 'venv-pack>=0.2'
 CONSTRAINTS := -c constraints.txt
 PIP := $(BIN)/python -m pip install -qq $(CONSTRAINTS)
 # For what single targets need, much of which is never imported: Python compiles what is.
@@ -188,7 +190,7 @@ wheel: $(VENV)/dev
 	  && "$$folder/bin/python" tests/packaging/check_wheel.py "$$wheel"
 
 constraints:
-	$(PYTHON) tools/constraints.py $(ORIGINALS) $(RAY) $(S3)
+	$(PYTHON) tools/constraints.py $(ORIGINALS) $(RAY) $(S3) $(PACK)
 
 # What `make run` needs: the command, its libraries, and what compiles the hot modules, which is
 # done after that, in place.
@@ -218,7 +220,7 @@ $(VENV)/dev: $(VENV)/installed | $(VENV)/compiled
 
 $(VENV)/spark: $(VENV)/dev
 	KOSTER_PURE=1 $(ADD) --no-build-isolation --editable '.[spark]'
-	$(ADD) $(S3)
+	$(ADD) $(S3) $(PACK)
 	$(ADD) $(RAY) || echo "Ray does not install here: its call is not tested"
 	@touch $@
 

@@ -169,6 +169,7 @@ def test_a_killed_executor_is_replaced(tmp_path: Path, monkeypatch: pytest.Monke
         "assert not [row for row in rows if row.error]\n"
     )
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("SPARK_WORKER_DIR", str(tmp_path / "work"))
     done = submit(job, "local-cluster[2,1,1024]", tmp_path, marker)
     assert done.returncode == 0, done.stderr[-3000:]
     assert marker.exists()
