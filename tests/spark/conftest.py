@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import pyspark
 import pytest
 from pyspark.sql import SparkSession
 
@@ -27,3 +30,10 @@ def session() -> Iterator[Any]:
     )
     yield spark_session
     spark_session.stop()
+
+
+@pytest.fixture
+def _cluster() -> Iterator[None]:
+    """Remove the folders of executors, which a cluster of processes leaves beside Spark."""
+    yield
+    shutil.rmtree(Path(pyspark.__file__).parent / "work", ignore_errors=True)

@@ -149,6 +149,7 @@ def test_the_example_job_says_what_it_did_not_read(s3: Proxy, tmp_path: Path) ->
     assert (found.files, found.bad) == (42, 3)
 
 
+@pytest.mark.usefixtures("_cluster")
 def test_a_killed_executor_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its task is tried again in another one; no fetch is missing, and none is there twice."""
     for number in range(4):
@@ -169,7 +170,6 @@ def test_a_killed_executor_is_replaced(tmp_path: Path, monkeypatch: pytest.Monke
         "assert not [row for row in rows if row.error]\n"
     )
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    monkeypatch.setenv("SPARK_WORKER_DIR", str(tmp_path / "work"))
     done = submit(job, "local-cluster[2,1,1024]", tmp_path, marker)
     assert done.returncode == 0, done.stderr[-3000:]
     assert marker.exists()

@@ -8,6 +8,8 @@ import sys
 import sysconfig
 from pathlib import Path
 
+import pytest
+
 from tests.helpers import archives
 from tests.helpers.support import ROOT
 
@@ -39,6 +41,7 @@ def run(*command: object, **env: str) -> str:
     return done.stdout
 
 
+@pytest.mark.usefixtures("_cluster")
 def test_a_packed_environment_with_one_wheel(tmp_path: Path) -> None:
     """As docs/guides/data/spark.md writes it; the packages that koster needs are not copied."""
     packed = tmp_path / "packed"
@@ -58,9 +61,8 @@ def test_a_packed_environment_with_one_wheel(tmp_path: Path) -> None:
         "--conf", f"spark.executorEnv.PYTHONPATH={sysconfig.get_path('purelib')}", "--archives", f"{tmp_path}/packed.tar.gz#packed",
         tmp_path / "job.py", path,
         PYSPARK_PYTHON="./packed/bin/python", PYSPARK_DRIVER_PYTHON=sys.executable,
-        SPARK_LOCAL_IP="127.0.0.1", SPARK_WORKER_DIR=str(tmp_path / "work"),
+        SPARK_LOCAL_IP="127.0.0.1",
     )  # fmt: skip
     assert "answers: 7" in output
     (line,) = (each for each in output.splitlines() if each.startswith("koster of workers:"))
-    assert Path(line.partition(": ")[2]).is_relative_to(tmp_path / "work")
     assert "/packed/lib/" in line
