@@ -14,6 +14,7 @@ import koster
 import koster.bulk.polars
 from koster.bulk import CLASSIFIED, DECIDED, FACTS, kernel
 from koster.bulk.duckdb import REDIRECTS, register
+from koster.crawlers import UnknownPurposeError, expand_agent
 from tests.helpers.columns import AGENTS, BODIES, ONE, OTHER, cell, decision
 
 URLS = ["/private", "/private/x", "https://e.com/", "/robots.txt"]
@@ -273,3 +274,20 @@ def test_polars_errors(frame: pl.DataFrame) -> None:
         bodies.robots.classify("GPTBot")
     with pytest.raises(ValueError, match=r"url is 'url', not a URL or path; .* pl\.col"):
         bodies.robots.decide("url", "GPTBot")
+
+
+def test_purposes_mean_their_crawlers_in_all_engines(con: Any) -> None:
+    """As ``--agent @training`` in the command."""
+    body = "User-agent: GPTBot\nDisallow: /"
+    expected = kernel.classify(pa.array([body]), expand_agent("@training"))[0].as_py()
+    assert len(expected) > 10
+    (in_sql,) = con.execute("SELECT robots_classify(?, ['@training'])", [body]).fetchone()
+    frame = pl.DataFrame({"body": [body]})
+    in_polars = frame.select(pl.col("body").robots.classify(["@training"]))  # type: ignore[attr-defined]
+    assert kernel.classify(pa.array([body]), ["@training"])[0].as_py() == expected
+    assert in_sql == expected
+    assert in_polars.to_series()[0].to_list() == expected
+    with pytest.raises(UnknownPurposeError, match="unknown purpose '@trainng'"):
+        kernel.classify(pa.array([body]), ["@trainng"])
+    with pytest.raises(duckdb.Error, match="unknown purpose"):
+        con.execute("SELECT robots_classify(?, ['@trainng'])", [body]).fetchone()

@@ -26,7 +26,7 @@ from .._engine.names import AgentNames
 from .._misuse import check_order
 from ..analysis import Budget
 from ..analysis import classify as analyze
-from ..crawlers import agent_for
+from ..crawlers import agent_for, expand_agent
 from ..dialects import RFC9309, Decoding, Dialect, Escapes
 from ..origins import bytes_as_sent
 from ..robots import decoded, parse
@@ -83,11 +83,13 @@ def classify(bodies: Column | Parts, agents: Iterable[str], dialect: Dialect = R
     Args:
         bodies: Robots.txt files.
         agents: Product tokens or User-Agent headers; the lists are in this order. Known crawlers
-            fall back to other tokens as their operators document: see `koster.crawlers`.
+            fall back to other tokens as their operators document: see `koster.crawlers`. All known
+            crawlers with a purpose are ``@training``, ``@search`` and so on.
         dialect: How to read the files.
 
     Raises:
         TypeError: ``bodies`` is not a column of text or bytes, or an agent is not a str.
+        UnknownPurposeError: a purpose is unknown.
     """
     names = check_agents(agents)
     column = encode_column(bodies, "bodies")
@@ -118,10 +120,12 @@ def _decode_agent(raw: bytes) -> str:
 
 
 def check_agents(agents: Iterable[str]) -> tuple[str, ...]:
-    """Return agents as a tuple.
+    """Return agents as a tuple; those with a purpose, such as ``@training``, as their crawlers.
 
     Raises:
         TypeError: they are not an iterable of str.
+        UnknownPurposeError: a purpose is unknown.
+        MissingExtraError: the extra ``crawlers`` is missing, which knows the purposes.
     """
     if isinstance(agents, str):
         raise TypeError("agents must be an iterable of str, not one str")
@@ -129,7 +133,11 @@ def check_agents(agents: Iterable[str]) -> tuple[str, ...]:
     for agent in found:
         if not isinstance(agent, str):
             raise TypeError(f"agents must be str, not {type(agent).__name__}")
-    return found
+    if not any(agent.startswith("@") for agent in found):
+        return found
+    # As ``koster bulk classify --agent @training`` has them.
+    expanded = (expand_agent(each) if each[:1] == "@" else [each] for each in found)
+    return tuple(dict.fromkeys(name for names in expanded for name in names))
 
 
 def _chain(agent: str) -> tuple[str, ...]:
