@@ -222,3 +222,20 @@ def test_folders_name_columns(tmp_path: Path) -> None:
     assert {each["input"] for each in found} == {each.path for each in inputs}
     crawls = {each.crawl: each.sites for each in report(tmp_path / "out").shares}
     assert crawls == {"2026-01": 1, "a/b": 1, "undated": 1}
+
+
+@pytest.mark.parametrize(("given", "delimiter"), [(";", ";"), ("tab", "\t"), ("|", "|")])
+def test_delimiter_of_csv(tmp_path: Path, given: str, delimiter: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(f'host{delimiter}body\na.example{delimiter}"User-agent: *\nDisallow: /"\n')
+    result = bulk("classify", path, "-a", "GPTBot", "--delimiter", given, "-o", tmp_path / "o")
+    assert result.exit_code == 0, result.output
+    (row,) = pa.dataset.dataset(tmp_path / "o").to_table().to_pylist()
+    assert (row["host"], row["robots"][0]["effective"]) == ("a.example", "all")
+
+
+@pytest.mark.parametrize("given", ["", "ab", '"', "a", "\n"])
+def test_invalid_delimiters(tmp_path: Path, given: str) -> None:
+    result = bulk("facts", tmp_path, "--delimiter", given, "-o", tmp_path / "o")
+    assert result.exit_code == 2
+    assert "is not one character" in result.output

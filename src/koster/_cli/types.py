@@ -97,6 +97,19 @@ class FolderType(_ParamType):
         return [completion(incomplete, type="dir")]
 
 
+class DelimiterType(_ParamType):
+    """The character between the cells of CSV; a tab is ``tab``."""
+
+    name = "delimiter"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> str:
+        """Return the character."""
+        found: str = {"tab": "\t", "\\t": "\t"}.get(value, value)
+        if len(found) != 1 or not found.isascii() or found in '"\r\n' or found.isalnum():
+            self.fail(f"{value!r} is not one character, such as ';' or tab", param, ctx)
+        return found
+
+
 class HeaderType(_ParamType):
     """A request header, as in ``Authorization: Basic …``. Errors do not show its value."""
 

@@ -42,7 +42,8 @@ class Columns:
     """The names of a table's columns; None stands for the default names.
 
     ``url`` and ``agent`` are for `koster.bulk.decide`; ``crawl`` and ``time`` are for a report: the
-    crawl of each row, and when it was fetched.
+    crawl of each row, and when it was fetched. ``delimiter`` is the character between the cells of
+    CSV; None is a tab in files named .tsv, else a comma.
     """
 
     body: str | None = None
@@ -50,6 +51,7 @@ class Columns:
     agent: str | None = None
     crawl: str | None = None
     time: str | None = None
+    delimiter: str | None = None
 
 
 @dataclass(slots=True)

@@ -29,7 +29,7 @@ def read_csv(source: Input, columns: Columns, bad: BadRecords) -> Iterator[Batch
 
 
 def _read(source: Input, columns: Columns, bad: BadRecords) -> Iterator[Batch]:
-    names = _header(source)
+    names = _header(source, columns)
     roles = find_columns(source, names, columns)
 
     def skip(row: Any) -> str:
@@ -46,7 +46,7 @@ def _read(source: Input, columns: Columns, bad: BadRecords) -> Iterator[Batch]:
             block_size=BLOCK, use_threads=False, column_names=names, skip_rows=1
         ),
         parse_options=pyarrow.csv.ParseOptions(
-            delimiter=_delimiter(source.path),
+            delimiter=_delimiter(source.path, columns),
             newlines_in_values=True,
             invalid_row_handler=skip,
         ),
@@ -75,7 +75,7 @@ def _csv_reader(stream: Any, **options: Any) -> Any:
         raise
 
 
-def _header(source: Input) -> list[str]:
+def _header(source: Input, columns: Columns) -> list[str]:
     """Return the names of the columns of a CSV file.
 
     Raises:
@@ -86,7 +86,7 @@ def _header(source: Input) -> list[str]:
         stream = decompressed(source.path, pa.PythonFile(file, "r"))
         begin = stream.read(1 << 20).decode("utf-8-sig", "replace")
     line = re.split(r"\r\n|\n|\r", begin, maxsplit=1)[0]
-    first = next(csv.reader([line], delimiter=_delimiter(source.path)), None)
+    first = next(csv.reader([line], delimiter=_delimiter(source.path, columns)), None)
     if not first:
         raise UnreadableError(f"{source.path}: is empty; the first line must name the columns")
     if len(set(first)) < len(first):
@@ -94,5 +94,7 @@ def _header(source: Input) -> list[str]:
     return first
 
 
-def _delimiter(path: str) -> str:
+def _delimiter(path: str, columns: Columns) -> str:
+    if columns.delimiter is not None:
+        return columns.delimiter
     return "\t" if ".tsv" in os.path.basename(path).lower() else ","

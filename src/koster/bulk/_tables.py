@@ -42,6 +42,7 @@ def find_columns(source: Input, names: list[str], columns: Columns) -> dict[str,
                 f"with --body ({available(names)})"
             )
     roles = {role: name for role, name in asdict(columns).items() if name is not None}
+    roles.pop("delimiter", None)
     roles["body"] = body
     for role in ("crawl", "time"):
         # A report reads them from the answers, which have the columns of folders, too.

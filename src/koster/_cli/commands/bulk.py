@@ -25,7 +25,7 @@ from ..help import INPUT, OUTPUT, command, group
 from ..names import CrawlerType, warn_of_unknown
 from ..progress import byte_progress
 from ..stopping import stoppable
-from ..types import FileType, FolderType, dialect_option
+from ..types import DelimiterType, FileType, FolderType, dialect_option
 
 if TYPE_CHECKING:
     from ...bulk import runs
@@ -93,6 +93,13 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Folder for the answers: a Parquet file for each input.",
         ),
         dialect_option("How to read the files"),
+        click.option(
+            "--delimiter",
+            type=DelimiterType(),
+            metavar="CHAR",
+            panel=COLUMNS,
+            help="Between the cells of CSV. Default: a comma, or a tab in files named .tsv.",
+        ),
         click.option(
             "--body",
             metavar="COLUMN",
@@ -188,6 +195,7 @@ def classify(
     time_column: str | None,
     dialect: Dialect,
     body: str | None,
+    delimiter: str | None,
     jobs: int | None,
     quiet: bool,
 ) -> None:
@@ -199,7 +207,7 @@ def classify(
     all_agents = _all_agents(agents, lists)
     if not all_agents:
         raise click.UsageError("no agents given: use --agent NAME, or --agents known")
-    columns = runs.Columns(body=body, crawl=crawl_column, time=time_column)
+    columns = runs.Columns(body=body, crawl=crawl_column, time=time_column, delimiter=delimiter)
     question = runs.Question("classify", all_agents, dialect=dialect.name, columns=columns)
     _run(question, *_find_inputs(inputs), output, jobs, is_quiet=quiet)
 
@@ -232,6 +240,7 @@ def decide(
     agent_column: str | None,
     dialect: Dialect,
     body: str | None,
+    delimiter: str | None,
     jobs: int | None,
     quiet: bool,
 ) -> None:
@@ -252,6 +261,7 @@ def decide(
         body=body,
         url=None if urls else url_column or "url",
         agent=None if all_agents else agent_column or "agent",
+        delimiter=delimiter,
     )
     found, errors = _find_inputs(inputs)
     if any(each.kind == "warc" for each in found):
@@ -270,6 +280,7 @@ def facts(
     output: str,
     dialect: Dialect,
     body: str | None,
+    delimiter: str | None,
     jobs: int | None,
     quiet: bool,
 ) -> None:
@@ -278,7 +289,8 @@ def facts(
     INPUT is a WARC file, Parquet, JSON lines or CSV, a URL of one (https://, s3://), or a folder.
     """
     runs = _runs()
-    question = runs.Question("facts", dialect=dialect.name, columns=runs.Columns(body=body))
+    columns = runs.Columns(body=body, delimiter=delimiter)
+    question = runs.Question("facts", dialect=dialect.name, columns=columns)
     _run(question, *_find_inputs(inputs), output, jobs, is_quiet=quiet)
 
 
