@@ -26,6 +26,7 @@ from . import (
     limits,
     owners,
     peers,
+    reports,
     starts,
 )
 from .measure import loop_of_python
@@ -51,6 +52,7 @@ PARTS = {
     "decide": archives.decide,
     "archives": archives.command,
     "archive-memory": archives.memory,
+    "reports": reports.run,
     "logs": owners.logs,
 }
 
