@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from koster.bulk import _warc_reader, warc
+from koster.bulk import warc
 from koster.bulk.warc import BadRecord, FetchClass, Record
 from koster.errors import KosterError, UnreadableError
 from tests.helpers import archives
@@ -131,23 +131,20 @@ def test_content_and_transfer_codings(read: Read, head: bytes, body: bytes) -> N
     assert record.body == ROBOTS
 
 
-def test_brotli() -> None:
-    brotli = pytest.importorskip("brotli")
-    assert _warc_reader.decode_brotli(brotli.compress(ROBOTS)) == ROBOTS
-
-
 def test_decompression_bomb_is_truncated(read: Read) -> None:
     bomb = gzip.compress(b"#" * (warc.MAX_BODY + 1_000))
     (record,) = read(by_hand(OK + b"Content-Encoding: gzip\r\n\r\n" + bomb, URI, DATE))
     assert isinstance(record, Record)
     assert len(record.body) == warc.MAX_BODY
-    assert not record.is_whole
+    assert record.is_whole
+    assert record.is_cut
 
 
 def test_record_truncated_by_the_archive_is_not_whole(read: Read) -> None:
     (record,) = read(by_hand(OK + b"\r\n" + ROBOTS, URI, DATE, "WARC-Truncated: length"))
     assert isinstance(record, Record)
-    assert not record.is_whole
+    assert record.is_whole is False
+    assert (record.fetch_class, record.body) == (FetchClass.UNREACHABLE, ROBOTS)
 
 
 def test_truncated_archive(read: Read) -> None:

@@ -44,7 +44,8 @@ def write_shard(task: Task, threads: int, update: Callable[[int, int, int], None
     finally:
         with suppress(OSError):
             os.unlink(part)
-    return ShardReport(task.input.path, task.shard, rows, bad.count, tuple(bad.listed))
+    listed, noted = tuple(bad.listed), dict(+bad.noted)
+    return ShardReport(task.input.path, task.shard, rows, bad.count, listed, noted=noted)
 
 
 def _error_message(task: Task, error: BaseException) -> str:
@@ -93,6 +94,7 @@ def _write(
                 "rows": writer.rows,
                 "bad": bad.count,
                 "listed": bad.listed,
+                "noted": dict(+bad.noted),
             }
             writer.close({KEY: json.dumps(metadata)})
         finally:

@@ -7,9 +7,10 @@ import os
 from dataclasses import asdict
 from typing import Any
 
+from .._bodies import compression_in
 from .._engine.document import MAX_PARSED_BYTES
 from ._arrow import pa, pc
-from ._batches import Batch, Columns, Input, WrongColumnsError
+from ._batches import BadRecords, Batch, Columns, Input, WrongColumnsError
 from ._columns import to_large_binary
 from ._parquet import TEXT
 from ._parts import buffers
@@ -113,8 +114,36 @@ def _parsed_part(body: memoryview) -> bytes:
     return bytes(body[:end])
 
 
-def to_batch(batch: Any, roles: dict[str, str], position: int) -> Batch:
-    bodies, sizes = _cut_bodies(batch.column(roles["body"]))
+def _without_compressed(bodies: Any, bad: BadRecords) -> Any:
+    """Return bodies with null for those that are compressed, which are not read.
+
+    A file of compressed bytes has no group, so that everything would be allowed.
+    """
+    is_coded = pa.types.is_dictionary(bodies.type)
+    data, starts = buffers(to_large_binary(bodies.dictionary if is_coded else bodies))
+    text = bytes(data[starts[0] : starts[-1]])
+    if text.isascii() and b"\0" not in text:
+        return bodies
+    parts = (bytes(data[start:end]) for start, end in itertools.pairwise(starts))
+    found = {number: how for number, each in enumerate(parts) if (how := compression_in(each))}
+    if not found:
+        return bodies
+    codes = bodies.indices if is_coded else pa.array(range(len(bodies)), pa.int64())
+    is_compressed = pc.is_in(codes, value_set=pa.array(list(found), codes.type))
+    for row, (code, is_bad) in enumerate(
+        zip(codes.to_pylist(), is_compressed.to_pylist(), strict=True), bad.rows + 1
+    ):
+        if is_bad:
+            bad.add(f"row {row}: the body is compressed with {found[code]}")
+    if not is_coded:
+        return pc.if_else(is_compressed, pa.scalar(None, bodies.type), bodies)
+    codes = pc.if_else(is_compressed, pa.scalar(None, codes.type), codes)
+    return pa.DictionaryArray.from_arrays(codes, bodies.dictionary)
+
+
+def to_batch(batch: Any, roles: dict[str, str], position: int, bad: BadRecords) -> Batch:
+    bodies, sizes = _cut_bodies(_without_compressed(batch.column(roles["body"]), bad))
+    bad.rows += len(batch)
     passthrough = batch.drop_columns([roles["body"]])
     return Batch(
         passthrough=passthrough,

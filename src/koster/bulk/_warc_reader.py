@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from ..errors import missing
 
 try:
-    from fastwarc.stream_io import BrotliReader, ChunkedReader
     from fastwarc.warc import ArchiveIterator, WarcRecordType
 except ImportError as error:
     raise missing("koster.bulk.warc", "bulk") from error
@@ -46,14 +44,23 @@ class BrokenError(Exception):
     """The archive is broken; reading cannot continue from here."""
 
 
+#: The types of records that matter here.
+_NAMES = {
+    int(WarcRecordType.response): "response",
+    int(WarcRecordType.warcinfo): "warcinfo",
+    int(WarcRecordType.revisit): "revisit",
+    int(WarcRecordType.resource): "resource",
+}
+_WANTED: Any = sum(_NAMES)
+
+
 def read_raw(file: BinaryIO, all_types: bool) -> Iterator[RawRecord]:
-    """Yield records from the file's position on: responses and warcinfo, or all types.
+    """Yield records from the file's position on: those of `_NAMES`, or of all types.
 
     Raises:
         BrokenError: the archive is broken here.
     """
-    response, info = WarcRecordType.response, WarcRecordType.warcinfo
-    wanted = WarcRecordType.any_type if all_types else response | info
+    wanted = WarcRecordType.any_type if all_types else _WANTED
     try:
         for record in ArchiveIterator(file, record_types=wanted, parse_http=True):
             size = record.content_length
@@ -61,14 +68,13 @@ def read_raw(file: BinaryIO, all_types: bool) -> Iterator[RawRecord]:
             if len(body) < min(size, MAX_BODY + 1):
                 raise BrokenError(f"the record has {len(body):,} bytes, not {size:,}")
             http = record.http_headers
-            kind = record.record_type
             yield RawRecord(
                 record.stream_pos,
-                "response" if kind == response else "warcinfo" if kind == info else "other",
+                _NAMES.get(int(record.record_type), "other"),
                 record.headers.get("WARC-Target-URI"),
                 record.record_date,
                 http.status_code if http is not None else None,
-                _header(None if http is None else http.get),
+                _header(None if http is None else http.get_multiple),
                 body,
                 "WARC-Truncated" not in record.headers,
             )
@@ -81,12 +87,18 @@ def _message_of(error: Exception) -> str:
     return text[:100] or type(error).__name__
 
 
-def _header(lookup: Callable[[str], str | None] | None) -> Callable[[str], str | None]:
+#: Headers whose repeated lines form one list.
+_LISTS = frozenset({"Content-Encoding", "Transfer-Encoding", "Content-Length"})
+
+
+def _header(lookup: Callable[[str], tuple[str, ...]] | None) -> Callable[[str], str | None]:
     """Wrap the lookup of headers; None if the record has no HTTP headers."""
 
     def header(name: str) -> str | None:
-        value = lookup(name) if lookup is not None else None
-        return None if value is None else _latin1_to_utf8(value)
+        values = lookup(name) if lookup is not None else ()
+        if not values:
+            return None
+        return _latin1_to_utf8(", ".join(values) if name in _LISTS else values[0])
 
     return header
 
@@ -99,15 +111,3 @@ def _latin1_to_utf8(value: str) -> str:
         return value.encode("latin-1").decode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
         return value
-
-
-def decode_chunked(body: bytes) -> bytes:
-    """Decode a body with Transfer-Encoding: chunked (RFC 9112 §7.1)."""
-    found: bytes = ChunkedReader(io.BytesIO(body)).read(MAX_BODY + 1)
-    return found
-
-
-def decode_brotli(body: bytes) -> bytes:
-    """Decompress a body with Brotli."""
-    found: bytes = BrotliReader(io.BytesIO(body)).read(MAX_BODY + 1)
-    return found
