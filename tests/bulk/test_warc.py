@@ -7,6 +7,7 @@ import random
 import zlib
 from collections.abc import Callable
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from koster.bulk.warc import BadRecord, FetchClass, Record
 from koster.errors import KosterError, UnreadableError
 from tests.helpers import archives
 from tests.helpers.archives import ROBOTS, Fetch, by_hand
+from tests.helpers.bodies import stored_zstd, zstd_dictionary
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=ISO-8859-1\r\n"
 URI = "WARC-Target-URI: https://e.com/robots.txt"
@@ -178,6 +180,72 @@ def test_archive_in_one_gzip_member(read: Read) -> None:
         records = read(data[:size])
         assert urls(records) == URLS[: len(urls(records))]
         assert len(bad(records)) == 1, size
+
+
+# Zstandard: https://iipc.github.io/warc-specifications/specifications/warc-zstd/
+
+_PLAIN, _STARTS = archives.archive(archives.sites(30), gzip=False)
+PARTS = [_PLAIN[start:end] for start, end in pairwise([*_STARTS, len(_PLAIN)])]
+DICTIONARY = zstd_dictionary(PARTS * 20)
+
+
+def skippable(content: bytes, magic: bytes = b"\x5d\x2a\x4d\x18") -> bytes:
+    return magic + len(content).to_bytes(4, "little") + content
+
+
+ZSTANDARD = {
+    "frames": b"".join(map(stored_zstd, PARTS)),
+    "one frame": stored_zstd(_PLAIN),
+    "a dictionary": b"".join(
+        [skippable(DICTIONARY.dict_content), *(stored_zstd(each, DICTIONARY) for each in PARTS)]
+    ),
+    "a compressed dictionary": b"".join([
+        skippable(stored_zstd(DICTIONARY.dict_content)),
+        *(stored_zstd(each, DICTIONARY) for each in PARTS),
+    ]),
+    "an unused dictionary": skippable(DICTIONARY.dict_content) + stored_zstd(_PLAIN),
+    "a frame that is skipped at the end": stored_zstd(_PLAIN) + skippable(b"table", b"\x5e*M\x18"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("data", ZSTANDARD.values(), ids=ZSTANDARD)
+def test_zstandard(read: Read, data: bytes) -> None:
+    records = read(data)
+    assert (urls(records), bad(records)) == (urls(read(_PLAIN)), [])
+    plain = [each.body for each in read(_PLAIN) if isinstance(each, Record)]
+    assert [each.body for each in records if isinstance(each, Record)] == plain
+
+
+@pytest.mark.parametrize("name", ["frames", "a dictionary"])
+def test_zstandard_that_is_cut(read: Read, name: str) -> None:
+    data = ZSTANDARD[name]
+    whole = read(data)
+    records = read(data[:-20])
+    assert urls(records) == urls(whole)[: len(urls(records))]
+    assert len(urls(records)) >= 29
+    (broken,) = bad(records)
+    assert broken.why == "the data after this record is broken: incomplete frame"
+    assert broken.offset in [each.offset for each in whole if isinstance(each, Record)][-2:]
+
+
+@pytest.mark.parametrize("name", ["frames", "a dictionary"])
+def test_zstandard_with_a_broken_frame(read: Read, name: str) -> None:
+    data = ZSTANDARD[name]
+    whole = [each for each in read(data) if isinstance(each, Record)]
+    at = whole[10].offset + 8
+    records = read(data[:at] + b"WARC/1.0" + data[at + 8 :])
+    assert urls(records) == [each.url for each in whole if each is not whole[10]]
+    assert len(bad(records)) == 1
+    # Many things that look like a frame.
+    assert urls(read(data[:at] + b"\x28\xb5\x2f\xfd" * 3_000)) == urls(records)[:10]
+
+
+def test_a_missing_dictionary_is_one_error(read: Read) -> None:
+    why = "it is compressed with a Zstandard dictionary that the file does not have"
+    frames = b"".join(stored_zstd(each, DICTIONARY) for each in PARTS)
+    assert read(frames) == [BadRecord(0, why)]
+    other = zstd_dictionary(PARTS[:20] * 30)
+    assert read(skippable(other.dict_content) + frames) == [BadRecord(0, why)]
 
 
 def test_changed_bytes_lose_one_record(read: Read) -> None:

@@ -32,6 +32,11 @@ def stored_zstd(body: bytes, dictionary: Any = None) -> bytes:
     return zstd.compress(body, zstd_dict=dictionary)  # type: ignore[no-any-return, unused-ignore]
 
 
+def zstd_dictionary(samples: list[bytes]) -> Any:
+    """Train a dictionary."""
+    return zstd.train_dict(samples, 4_000)
+
+
 #: A way to compress by each Content-Encoding; the last word is the coding.
 COMPRESSORS: dict[str, Any] = {
     "gzip": gzip.compress,

@@ -82,7 +82,13 @@ def read_raw(file: BinaryIO, all_types: bool) -> Iterator[RawRecord]:
         raise BrokenError(_message_of(error)) from error
 
 
+#: Why nothing in a file can be read without its dictionary.
+NO_DICTIONARY = "it is compressed with a Zstandard dictionary that the file does not have"
+
+
 def _message_of(error: Exception) -> str:
+    if "Dictionary mismatch" in str(error):
+        return NO_DICTIONARY
     text = " ".join("".join(each if each.isprintable() else " " for each in str(error)).split())
     return text[:100] or type(error).__name__
 
