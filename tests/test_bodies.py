@@ -117,6 +117,26 @@ def test_the_command_counts_what_is_not_read(tmp_path: Path) -> None:
     assert [each["reason"] for each in decisions] == ["rule", "unreachable", "unreachable", "rule"]
 
 
+def test_the_command_counts_revisits_and_resources(tmp_path: Path) -> None:
+    path = tmp_path / "robots.warc"
+    usual = record(READABLE["plain"])
+    revisit, resource = (
+        usual.replace(b"WARC-Type: response", b"WARC-Type: " + each)
+        for each in (b"revisit", b"resource")
+    )
+    notes = (
+        "2 revisit records: the body is in an earlier crawl\n"
+        "1 resource record: a file without the HTTP response, so without a status\n"
+    )
+    for data, code in ((usual + revisit * 2 + resource, 0), (revisit * 2 + resource, 3)):
+        path.write_bytes(data)
+        result = bulk("facts", path, "-o", tmp_path / "out")
+        assert result.exit_code == code, result.output
+        assert notes in result.stdout
+    assert "no robots.txt in the inputs" in result.stderr
+    assert "revisit" not in bulk("facts", path, "-q", "-o", tmp_path / "out").output
+
+
 # The limit of RFC 9309
 
 

@@ -13,11 +13,13 @@ from pathlib import Path
 import pytest
 
 from koster.bulk import warc
+from koster.bulk.runs import Question
 from koster.bulk.warc import BadRecord, FetchClass, Record
 from koster.errors import KosterError, UnreadableError
 from tests.helpers import archives
 from tests.helpers.archives import ROBOTS, Fetch, by_hand
 from tests.helpers.bodies import stored_zstd, zstd_dictionary
+from tests.helpers.bulk_runs import run_answers
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=ISO-8859-1\r\n"
 URI = "WARC-Target-URI: https://e.com/robots.txt"
@@ -341,6 +343,41 @@ def test_missing_headers(read: Read) -> None:
     records = read(without + by_hand(block, URI, DATE))
     assert urls(records)[-1:] == ["https://e.com/robots.txt"]
     assert bad(records)
+
+
+@pytest.mark.parametrize(
+    ("date", "expected"),
+    [
+        ("2026", "2026-01-01T00:00:00"), ("2026-03", "2026-03-01T00:00:00"),
+        ("2026-03-02", "2026-03-02T00:00:00"), ("2026-03-02T12", "2026-03-02T12:00:00"),
+        ("2026-03-02T12Z", "2026-03-02T12:00:00"), ("2026-03-02T12:34Z", "2026-03-02T12:34:00"),
+        ("2026-03-02T12:34:56Z", "2026-03-02T12:34:56"),
+        ("2026-03-02T12:34:56", "2026-03-02T12:34:56"),
+        ("2026-03-02T12:34:56.7Z", "2026-03-02T12:34:56.700000"),
+        ("2026-03-02T12:34:56.123456Z", "2026-03-02T12:34:56.123456"),
+        ("2026-03-02T12:34:56.123456789Z", "2026-03-02T12:34:56.123456"),
+        ("2026-03-02T12:34:56+01:00", "2026-03-02T11:34:56"),
+        ("2016-12-31T23:59:60Z", "2016-12-31T23:59:59.999999"),
+        ("9999-12-31T23:59:59.999999999-10:00", "9999-12-31T23:59:59.999999"),
+        *((each, None) for each in (
+            "", "0000", "26", "2026-13", "2026-02-30", "2026-3-1", "2026-03-02T24Z", "2026-03-02T12:34:61Z",
+            "2026Z", "2026-03-02Z", "2026-03-02 12:34:56Z", "20260302123456", "2026-03-02T12:34:56.Z",
+            "2026-03-02T12:34:56+99:99", "\u0662026", "today",
+        )),
+    ],
+)  # fmt: skip
+def test_dates_of_any_precision(tmp_path: Path, date: str, expected: str | None) -> None:
+    """WARC 1.1 allows a year alone, and nanoseconds: ISO 28500 §5.4."""
+    moment = None if expected is None else datetime.fromisoformat(f"{expected}+00:00")
+    record = by_hand(OK + b"\r\n" + ROBOTS, URI, f"WARC-Date: {date}")
+    for name, data in (("a.warc", record), ("a.warc.gz", gzip.compress(record, mtime=0))):
+        (tmp_path / name).write_bytes(data)
+        (found,) = warc.records(tmp_path / name)
+        assert isinstance(found, Record)
+        assert found.fetched == moment
+        (row,) = run_answers(Question("facts"), tmp_path / name)
+        assert row["fetched"] == moment
+        assert row["facts"]["rules"] == 1
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, BinaryIO, NamedTuple
 
+from .._moments import in_utc
 from ..errors import missing
 
 try:
@@ -13,7 +15,7 @@ except ImportError as error:
     raise missing("koster.bulk.warc", "bulk") from error
 
 from collections.abc import Callable, Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 
 #: The maximum bytes of a body: 32 times what crawlers must parse (RFC 9309 §2.5).
 MAX_BODY = 16 * 1024 * 1024 - 1
@@ -72,7 +74,7 @@ def read_raw(file: BinaryIO, all_types: bool) -> Iterator[RawRecord]:
                 record.stream_pos,
                 _NAMES.get(int(record.record_type), "other"),
                 record.headers.get("WARC-Target-URI"),
-                record.record_date,
+                moment_of(record.headers.get("WARC-Date")),
                 http.status_code if http is not None else None,
                 _header(None if http is None else http.get_multiple),
                 body,
@@ -80,6 +82,38 @@ def read_raw(file: BinaryIO, all_types: bool) -> Iterator[RawRecord]:
             )
     except OSError as error:
         raise BrokenError(_message_of(error)) from error
+
+
+#: A date of any precision (ISO 28500 §5.4): from the year alone to nanoseconds.
+_MOMENT = re.compile(
+    r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d)(?::(\d\d)(?::(\d\d)(?:\.(\d+))?)?)?"
+    r"(Z|[+-]\d\d:\d\d)?)?)?)?",
+    re.ASCII,
+)
+
+
+def moment_of(text: str | None) -> datetime | None:
+    """Return the moment at which a date begins, in UTC; None if it is missing or invalid.
+
+    >>> str(moment_of("2026-03")), str(moment_of("2026-03-01T12:30:00.123456789Z"))
+    ('2026-03-01 00:00:00+00:00', '2026-03-01 12:30:00.123456+00:00')
+    """
+    match = _MOMENT.fullmatch(text.strip()) if text is not None else None
+    if match is None:
+        return None
+    year, month, day, hour, minute, second, fraction, zone = match.groups()
+    is_leap = second == "60"
+    micro = 999_999 if is_leap else int((fraction or "")[:6].ljust(6, "0"))
+    try:
+        found = datetime(
+            int(year), int(month or 1), int(day or 1), int(hour or 0), int(minute or 0),
+            59 if is_leap else int(second or 0), micro, UTC,
+        )  # fmt: skip
+        if zone in (None, "Z"):
+            return found
+        return in_utc(found.replace(tzinfo=datetime.strptime(zone, "%z").tzinfo))
+    except ValueError:
+        return None
 
 
 #: Why nothing in a file can be read without its dictionary.

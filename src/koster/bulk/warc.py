@@ -15,7 +15,7 @@ import re
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, BinaryIO
 
 from .._bodies import Body, stored_body
@@ -59,7 +59,8 @@ class Record:
         url: The URL that was requested, in ASCII and without a fragment.
         origin: The site, as in ``https://example.com``.
         crawl: The name of the crawl, if the archive has one: ``CC-MAIN-2026-45``.
-        fetched: When; None if the archive does not say.
+        fetched: When, in UTC; None if the archive does not say. A date without a time (WARC 1.1) is
+            its first moment.
         status: The HTTP status.
         fetch_class: The meaning of the status and the body.
         location: The target of a redirect, or None.
@@ -226,7 +227,7 @@ def record_of(raw: RawRecord, crawl: str | None) -> Record | BadRecord | None:
         url=url,
         origin=origin,
         crawl=crawl,
-        fetched=_in_utc(raw.fetched),
+        fetched=raw.fetched,
         status=raw.status,
         fetch_class=_classify(raw.status, location, content_type or "", body),
         location=location,
@@ -237,10 +238,6 @@ def record_of(raw: RawRecord, crawl: str | None) -> Record | BadRecord | None:
         offset=raw.offset,
         is_cut=body.is_cut,
     )
-
-
-def _in_utc(moment: datetime | None) -> datetime | None:
-    return moment.replace(tzinfo=UTC) if moment is not None and moment.tzinfo is None else moment
 
 
 def target_of(url: str, status: int, location: str | None) -> str | None:

@@ -328,8 +328,8 @@ def _is_http(data: Bytes, start: int, size: int) -> bool:
 
 @cython.locals(is_digit="bint")
 def _is_moment(data: Bytes, start: int, size: int) -> bool:
-    """Tell whether a date is as in ``2026-11-01T00:00:00Z``, or in microseconds."""
-    if size not in (_SHAPE_SIZE + 1, _SHAPE_SIZE + 8) or data[start + size - 1] != _ZULU:
+    """Tell whether a date is as in ``2026-11-01T00:00:00Z``, with up to six digits of a second."""
+    if size <= _SHAPE_SIZE or size > _SHAPE_SIZE + 8 or data[start + size - 1] != _ZULU:
         return False
     if data[start] not in (_ZERO + 1, _ZERO + 2):
         return False
@@ -341,7 +341,8 @@ def _is_moment(data: Bytes, start: int, size: int) -> bool:
             return False
     if size == _SHAPE_SIZE + 1:
         return True
-    return data[start + _SHAPE_SIZE] == _DOT and _number(data, start + _SHAPE_SIZE + 1, 6) >= 0
+    digits = _number(data, start + _SHAPE_SIZE + 1, size - _SHAPE_SIZE - 2)
+    return data[start + _SHAPE_SIZE] == _DOT and digits >= 0
 
 
 @cython.locals(at="int", byte="int")
