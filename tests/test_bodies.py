@@ -83,10 +83,13 @@ def test_clients(name: str) -> None:
 BODIES = {name: each for name, each in RESPONSES.items() if not each.headers}
 
 
-@pytest.mark.parametrize("kind", ["binary", "large_binary", "dictionary"])
+@pytest.mark.parametrize("kind", ["binary", "large_binary", "binary_view", "dictionary"])
 def test_tables(tmp_path: Path, kind: str) -> None:
     column = pa.array([each.body for each in BODIES.values()], pa.binary())
-    column = column.dictionary_encode() if kind == "dictionary" else column.cast(kind)
+    if kind == "dictionary":
+        column = column.dictionary_encode()
+    else:
+        column = column.cast(getattr(pa, kind)())
     pq.write_table(pa.table({"body": column}), tmp_path / "robots.parquet")
     path = tmp_path / "robots.parquet"
     questions = {

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import codecs
 import itertools
 import os
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
 from .._bodies import compression_in
+from .._charsets import MAX_BYTES
 from .._engine.document import MAX_PARSED_BYTES
 from ._arrow import pa, pc
 from ._batches import BadRecords, Batch, Columns, Input, WrongColumnsError
 from ._columns import to_large_binary
+from ._loops import batches as _batches
 from ._parquet import TEXT
 from ._parts import buffers
 
@@ -114,18 +119,37 @@ def _parsed_part(body: memoryview) -> bytes:
     return bytes(body[:end])
 
 
+def _compressed(values: Any) -> Iterator[tuple[int, str]]:
+    """Yield the numbers of values that are compressed, and how."""
+    data, bounds = buffers(values)
+    for number in _batches.unusual(data, bounds[:-1], bounds[1:]):
+        body = data[bounds[number] : bounds[number + 1]]
+        if not _begins_as_text(bytes(body[:_BEGIN])):
+            how = compression_in(bytes(body[:MAX_BYTES]))
+            if how is not None:
+                yield number, how
+
+
+#: Enough of a compressed body not to be UTF-8: to decode a whole file takes as long as to parse it.
+_BEGIN = 4096
+
+
+def _begins_as_text(begin: bytes) -> bool:
+    """Return whether a body begins as UTF-8 without NUL; the last character may be cut."""
+    with suppress(UnicodeDecodeError):
+        codecs.utf_8_decode(begin, "strict", False)
+        return 0 not in begin
+    return False
+
+
 def _without_compressed(bodies: Any, bad: BadRecords) -> Any:
     """Return bodies with null for those that are compressed, which are not read.
 
     A file of compressed bytes has no group, so that everything would be allowed.
     """
     is_coded = pa.types.is_dictionary(bodies.type)
-    data, starts = buffers(to_large_binary(bodies.dictionary if is_coded else bodies))
-    text = bytes(data[starts[0] : starts[-1]])
-    if text.isascii() and b"\0" not in text:
-        return bodies
-    parts = (bytes(data[start:end]) for start, end in itertools.pairwise(starts))
-    found = {number: how for number, each in enumerate(parts) if (how := compression_in(each))}
+    values = to_large_binary(bodies.dictionary if is_coded else bodies)
+    found = dict(_compressed(values))
     if not found:
         return bodies
     codes = bodies.indices if is_coded else pa.array(range(len(bodies)), pa.int64())
@@ -136,7 +160,7 @@ def _without_compressed(bodies: Any, bad: BadRecords) -> Any:
         if is_bad:
             bad.add(f"row {row}: the body is compressed with {found[code]}")
     if not is_coded:
-        return pc.if_else(is_compressed, pa.scalar(None, bodies.type), bodies)
+        return pc.if_else(is_compressed, pa.scalar(None, values.type), values)
     codes = pc.if_else(is_compressed, pa.scalar(None, codes.type), codes)
     return pa.DictionaryArray.from_arrays(codes, bodies.dictionary)
 
