@@ -7,12 +7,13 @@ that crawlers must read (RFC 9309 §2.5), or is still compressed, is not an answ
 
 from __future__ import annotations
 
+import codecs
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from ._charsets import complete_lines, declared_charset, is_text, is_utf8
+from ._charsets import complete_lines, declared_charset, is_text
 from ._codings import (
     CODINGS,
     COMPRESSING,
@@ -22,6 +23,7 @@ from ._codings import (
     codings_of,
     decoder_for,
     is_brotli,
+    whole_gzip,
 )
 from ._contents import compression_of
 from .access import (
@@ -41,8 +43,7 @@ _MAX_ENCODED = 2 * MAX_BYTES
 TRUNCATED = Failure(FailureKind.ENCODING, "truncated response body")
 
 
-@dataclass(frozen=True, slots=True)
-class Body:
+class Body(NamedTuple):
     """A decoded body.
 
     Attributes:
@@ -57,19 +58,30 @@ class Body:
     is_cut: bool = False
 
 
+#: Enough of a compressed body not to be UTF-8. To decode a whole file takes as long as to parse it.
+_BEGIN = 4096
+
+
 def compression_in(body: bytes) -> str | None:
     """Return how a body is compressed, or None. Text in UTF-8 never is."""
-    if is_utf8(body):
-        return None
+    begin = body[:_BEGIN]
+    with suppress(UnicodeDecodeError):
+        # The last character may be cut.
+        codecs.utf_8_decode(begin, "strict", False)
+        if 0 not in begin:
+            return None
     return compression_of(body) or ("Brotli" if is_brotli(body) else None)
 
 
 def undecoded_failure(headers: Mapping[str, str], body: bytes) -> Failure | None:
     """Return the failure for a body that is still encoded after its coding was undone."""
-    failure = coding_failure(headers, CODINGS, body)
-    if failure is None and not is_utf8(body) and is_brotli(body):
-        return compressed_failure("Brotli")
-    return failure
+    coding = headers.get("content-encoding", "")
+    if coding and not CODINGS.issuperset(codings_of(coding)):
+        failure = coding_failure(headers, CODINGS, body)
+        if failure is not None:
+            return failure
+    how = compression_in(body)
+    return None if how is None else compressed_failure(how)
 
 
 def _judged(
@@ -83,7 +95,7 @@ def _judged(
         return TRUNCATED
     failure = undecoded_failure(headers, decoded[:enough])
     is_cut = not has_ended or len(decoded) > limit
-    return failure or Body(decoded[:limit], is_cut=is_cut)
+    return failure or Body(decoded[:limit], True, is_cut)
 
 
 def decode_body(
@@ -102,12 +114,11 @@ def decode_body(
     ``length`` is the size that the encoded body should have, if that is known.
     """
     coding = headers.get("content-encoding", "")
-    compressing = COMPRESSING.intersection(codings_of(coding))
-    if body and compressing and _is_decoded(compressing, body, headers, is_cut=is_cut):
+    if coding and body and _is_decoded(headers, body, is_cut=is_cut):
         found = _judged({}, body, has_ended=not is_cut, limit=limit, enough=enough)
-        return found if isinstance(found, Failure) else replace(found, is_whole=None)
+        return found if isinstance(found, Failure) else found._replace(is_whole=None)
     try:
-        decoded, has_ended = _decoded(coding, body, limit, enough)
+        decoded, has_ended = _decoded(coding, body, limit, enough) if coding else (body, True)
     except ERRORS as error:
         return Failure(FailureKind.ENCODING, f"response body cannot be decoded: {error}")
     has_ended = has_ended and not is_cut and len(body) >= length
@@ -120,6 +131,9 @@ def _decoded(coding: str, body: bytes, limit: int, enough: int) -> tuple[bytes, 
     Raises:
         zlib.error, CodingError, brotli.error, zstd.ZstdError: the body is invalid.
     """
+    usual = whole_gzip(body, limit) if coding == "gzip" else None
+    if usual is not None:
+        return usual, True
     decoder = decoder_for(coding)
     decoded = decoder.feed(body, enough + 1)
     if len(decoded) > enough and limit > enough:
@@ -133,10 +147,14 @@ def _decoded(coding: str, body: bytes, limit: int, enough: int) -> tuple[bytes, 
 _MIN_TEXT = 8
 
 
-def _is_decoded(
-    codings: Iterable[str], body: bytes, headers: Mapping[str, str], *, is_cut: bool
-) -> bool:
+def _is_decoded(headers: Mapping[str, str], body: bytes, *, is_cut: bool) -> bool:
     """Return whether a body is text, and not in the codings that are declared."""
+    codings = [each for each in codings_of(headers["content-encoding"]) if each in COMPRESSING]
+    for each in codings:
+        if each in MAGIC and body.startswith(MAGIC[each]):
+            return False
+    if not codings:
+        return False
     charset = declared_charset(headers.get("content-type", ""))
     return is_text(complete_lines(body, not is_cut), charset) and not any(
         _may_be_in(each, body) for each in codings
@@ -165,11 +183,11 @@ def stored_body(
     if not transfer:
         length = _content_length(headers.get("content-length", ""))
         return decode_body(headers, body, limit=limit, is_cut=is_cut, length=length)
-    chunks = _chunks(body) if transfer == ["chunked"] else None
+    chunks = _chunks(body) if transfer == ("chunked",) else None
     if chunks is not None:
         content, has_ended = chunks
         return decode_body(headers, content, limit=limit, is_cut=is_cut or not has_ended)
-    if transfer != ["chunked"] and not is_text(complete_lines(body, not is_cut)):
+    if transfer != ("chunked",) and not is_text(complete_lines(body, not is_cut)):
         return Failure(
             FailureKind.ENCODING, f"unsupported Transfer-Encoding {', '.join(transfer)[:40]!r}"
         )
@@ -179,15 +197,18 @@ def stored_body(
         headers.get("content-encoding", "")
     ):
         return found
-    return replace(found, is_whole=None)
+    return found._replace(is_whole=None)
 
 
-_LENGTH = re.compile(r"(\d{1,18})(?:\s*,\s*\1)*")
+_MAX_DIGITS = 18
+_LENGTH = re.compile(rf"(\d{{1,{_MAX_DIGITS}}})(?:\s*,\s*\1)*", re.ASCII)
 
 
 def _content_length(header: str) -> int:
     """Return the Content-Length; 0 if it is missing or invalid."""
-    match = _LENGTH.fullmatch(header.strip())
+    if header.isascii() and header.isdecimal() and len(header) < _MAX_DIGITS:
+        return int(header)
+    match = _LENGTH.fullmatch(header.strip()) if header else None
     return int(match[1]) if match else 0
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import sys
 import zlib
+from functools import lru_cache
 
 from ._charsets import is_utf8
 
@@ -259,10 +260,11 @@ COMPRESSING = frozenset({"gzip", "x-gzip", "deflate", "br", "zstd", "compress", 
 MAGIC = {"gzip": _GZIP_MAGIC, "x-gzip": _GZIP_MAGIC, "zstd": _ZSTD_MAGIC}
 
 
-def codings_of(header: str) -> list[str]:
+@lru_cache(maxsize=32)
+def codings_of(header: str) -> tuple[str, ...]:
     """Return the codings of a Content-Encoding or Transfer-Encoding, except identity."""
     codings = (each.strip().lower() for each in header.split(","))
-    return [each for each in codings if each not in ("", "identity")]
+    return tuple(each for each in codings if each not in ("", "identity"))
 
 
 def decoder_for(content_encoding: str) -> Decoder:
@@ -276,6 +278,19 @@ def decoder_for(content_encoding: str) -> Decoder:
     if len(factories) > 1:
         raise CodingError(f"{len(factories)} content codings, only one is supported")
     return factories[0]() if factories else _Plain()
+
+
+def whole_gzip(body: bytes, limit: int) -> bytes | None:
+    """Return what is in a body that is a single member of gzip, else None.
+
+    Most bodies are, and a decoder takes half as much again.
+    """
+    member = zlib.decompressobj(zlib.MAX_WBITS | 16)
+    try:
+        decoded = member.decompress(body, limit + 1)
+    except zlib.error:
+        return None
+    return decoded if member.eof and not member.unused_data else None
 
 
 def is_brotli(body: bytes) -> bool:

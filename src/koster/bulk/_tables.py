@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import codecs
 import itertools
 import os
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
@@ -124,22 +122,9 @@ def _compressed(values: Any) -> Iterator[tuple[int, str]]:
     data, bounds = buffers(values)
     for number in _batches.unusual(data, bounds[:-1], bounds[1:]):
         body = data[bounds[number] : bounds[number + 1]]
-        if not _begins_as_text(bytes(body[:_BEGIN])):
-            how = compression_in(bytes(body[:MAX_BYTES]))
-            if how is not None:
-                yield number, how
-
-
-#: Enough of a compressed body not to be UTF-8: to decode a whole file takes as long as to parse it.
-_BEGIN = 4096
-
-
-def _begins_as_text(begin: bytes) -> bool:
-    """Return whether a body begins as UTF-8 without NUL; the last character may be cut."""
-    with suppress(UnicodeDecodeError):
-        codecs.utf_8_decode(begin, "strict", False)
-        return 0 not in begin
-    return False
+        how = compression_in(bytes(body[:MAX_BYTES]))
+        if how is not None:
+            yield number, how
 
 
 def _without_compressed(bodies: Any, bad: BadRecords) -> Any:

@@ -10,11 +10,11 @@ from .._moments import in_utc
 from ..errors import missing
 
 try:
-    from fastwarc.warc import ArchiveIterator, WarcRecordType
+    from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 except ImportError as error:
     raise missing("koster.bulk.warc", "bulk") from error
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 
 #: The maximum bytes of a body: 32 times what crawlers must parse (RFC 9309 §2.5).
@@ -37,7 +37,7 @@ class RawRecord(NamedTuple):
     url: str | None
     fetched: datetime | None
     status: int | None
-    header: Callable[[str], str | None]
+    headers: dict[str, str]
     body: bytes
     is_whole: bool
 
@@ -74,9 +74,9 @@ def read_raw(file: BinaryIO, all_types: bool) -> Iterator[RawRecord]:
                 record.stream_pos,
                 _NAMES.get(int(record.record_type), "other"),
                 record.headers.get("WARC-Target-URI"),
-                moment_of(record.headers.get("WARC-Date")),
+                _moment_of(record),
                 http.status_code if http is not None else None,
-                _header(None if http is None else http.get_multiple),
+                {} if http is None else _headers_in(http.items_bytes()),
                 body,
                 "WARC-Truncated" not in record.headers,
             )
@@ -90,6 +90,14 @@ _MOMENT = re.compile(
     r"(Z|[+-]\d\d:\d\d)?)?)?)?",
     re.ASCII,
 )
+
+
+def _moment_of(record: WarcRecord) -> datetime | None:
+    # fastwarc is faster, but knows no other precision than seconds and their fractions.
+    found: datetime | None = record.record_date
+    if found is None:
+        return moment_of(record.headers.get("WARC-Date"))
+    return in_utc(found)
 
 
 def moment_of(text: str | None) -> datetime | None:
@@ -127,27 +135,26 @@ def _message_of(error: Exception) -> str:
     return text[:100] or type(error).__name__
 
 
-#: Headers whose repeated lines form one list.
-_LISTS = frozenset({"Content-Encoding", "Transfer-Encoding", "Content-Length"})
+#: The HTTP headers that matter here, by their names in lower case.
+_HEADERS = {
+    each.encode(): each
+    for each in (
+        "content-type", "location", "content-encoding", "transfer-encoding", "content-length"
+    )
+}  # fmt: skip
+#: Those whose repeated lines form one list.
+_LISTS = frozenset({"content-encoding", "transfer-encoding", "content-length"})
 
 
-def _header(lookup: Callable[[str], tuple[str, ...]] | None) -> Callable[[str], str | None]:
-    """Wrap the lookup of headers; None if the record has no HTTP headers."""
-
-    def header(name: str) -> str | None:
-        values = lookup(name) if lookup is not None else ()
-        if not values:
-            return None
-        return _latin1_to_utf8(", ".join(values) if name in _LISTS else values[0])
-
-    return header
-
-
-def _latin1_to_utf8(value: str) -> str:
-    """Return a header that fastwarc decoded as Latin-1, decoded as UTF-8."""
-    if value.isascii():
-        return value
-    try:
-        return value.encode("latin-1").decode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:
-        return value
+def _headers_in(pairs: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    """Return the headers that matter: of repeated ones the first, or the joined list."""
+    found: dict[str, str] = {}
+    for raw, value in pairs:
+        name = _HEADERS.get(raw.lower())
+        if name is not None:
+            text = value.decode("utf-8", "surrogateescape")
+            if name not in found:
+                found[name] = text
+            elif name in _LISTS:
+                found[name] += f", {text}"
+    return found

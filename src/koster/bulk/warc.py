@@ -215,12 +215,11 @@ def record_of(raw: RawRecord, crawl: str | None) -> Record | BadRecord | None:
             return BadRecord(raw.offset, f"invalid WARC-Target-URI: {error}")
     if raw.status is None or not 100 <= raw.status <= 999:
         return BadRecord(raw.offset, "no HTTP status line")
-    content_type = raw.header("Content-Type")
+    content_type = raw.headers.get("content-type")
     location = None
     if 300 <= raw.status < 400:
-        location = target_of(url, raw.status, raw.header("Location"))
-    headers = {name.lower(): raw.header(name) or "" for name in _BODY_HEADERS}
-    found = stored_body(headers, raw.body, is_cut=not raw.is_whole, limit=MAX_BODY)
+        location = target_of(url, raw.status, raw.headers.get("location"))
+    found = stored_body(raw.headers, raw.body, is_cut=not raw.is_whole, limit=MAX_BODY)
     body = found if isinstance(found, Body) else Body(raw.body[:MAX_BODY], is_whole=False)
     is_served = wants_body(raw.status)
     return Record(
@@ -280,7 +279,3 @@ def _classify(status: int, location: str | None, content_type: str, body: Body) 
     if status in UNAVAILABLE:
         return FetchClass.UNAVAILABLE
     return FetchClass.UNREACHABLE
-
-
-#: The headers that say how a body is encoded, and how long it is.
-_BODY_HEADERS = ("Content-Encoding", "Transfer-Encoding", "Content-Length", "Content-Type")
