@@ -11,10 +11,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import koster
 from koster._bodies import Body, BodyReader, decode_body, stored_body
-from koster.access import MAX_BYTES, Response
+from koster.access import MAX_BYTES, Failure, Response
 from koster.bulk import _archives, _scanned
 from koster.bulk._batches import BadRecords
 from koster.bulk.runs import Question, find_inputs, run
@@ -215,6 +217,28 @@ def test_text_that_begins_like_a_stream_is_text() -> None:
         for coding in ("deflate", "br"):
             found = decode_body({"content-encoding": coding}, text, limit=MAX_BYTES)
             assert found == Body(text, None), first
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(
+            ["content-encoding", "transfer-encoding", "content-length", "content-type"]
+        ),
+        st.sampled_from([*COMPRESSORS, "zstd", "chunked", "x", "gzip, br", "10", "-1", "9" * 30])
+        | st.text(),
+    ),
+    st.binary() | st.sampled_from([each.body for each in RESPONSES.values()]),
+    st.integers(0, 80),
+    st.booleans(),
+)
+def test_any_body_is_read_or_not(
+    headers: dict[str, str], body: bytes, place: int, is_cut: bool
+) -> None:
+    changed = body[:place] + b"\0" + body[place:]
+    for each in (body, changed, body[place:], body[:place]):
+        found = stored_body(headers, each, is_cut=is_cut, limit=MAX_BYTES)
+        assert isinstance(found, Failure) or found.is_whole is not False
+        assert isinstance(found, Failure) or not is_cut
 
 
 HOSTILE: list[tuple[bytes, bool | None]] = [
