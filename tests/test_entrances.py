@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
@@ -80,6 +81,15 @@ def by_archive(body: bytes, dialect: koster.Dialect, folder: Path) -> bool:
     return bool(row["decision"]["allowed"])
 
 
+def by_table(body: bytes, dialect: koster.Dialect, folder: Path) -> bool:
+    path = folder / "robots.parquet"
+    pq.write_table(pa.table({"body": pa.array([body, None, b"\xff"], pa.binary())}), path)
+    question = Question("decide", ("FooBot",), ("/a",), dialect=str(dialect))
+    row, missing, _ = run_answers(question, path)
+    assert missing["decision"] is None
+    return bool(row["decision"]["allowed"])
+
+
 def by_column(body: bytes, dialect: koster.Dialect, _: Path) -> bool:
     column = pa.array([b"", body, None, b"\xff", b"\x00"], pa.binary())
     decisions = kernel.decide(column, "/a", "FooBot", dialect).to_pylist()
@@ -109,6 +119,7 @@ ENTRANCES: dict[str, Callable[[bytes, koster.Dialect, Path], bool]] = {
     "asynchronous client": by_async_client,
     "command": by_command,
     "archive": by_archive,
+    "table": by_table,
     "column": by_column,
     "service": lambda body, dialect, _: (
         b'"allowed":true'

@@ -7,8 +7,10 @@ often declare Latin-1 for UTF-8; else the declared charset; else the bytes stay 
 from __future__ import annotations
 
 import codecs
+import contextlib
 import encodings.aliases
 import functools
+import re
 
 #: Bytes read of a file (RFC 9309 §2.5: "at least 500 kibibytes"), after its Content-Encoding.
 MAX_BYTES = 500 * 1024
@@ -118,6 +120,25 @@ def is_utf8(body: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return b"\0" not in body
+
+
+#: Control characters that text does not have, and those that only UTF-8 may have: C1.
+_CONTROL = re.compile("[\0-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+_HIGH_CONTROL = re.compile("[\x80-\x9f]")
+
+
+def is_text(body: bytes, charset: str | None = None) -> bool:
+    """Return whether bytes are text without control characters.
+
+    Their charset is that of the byte order mark, else UTF-8, else this one.
+    """
+    with contextlib.suppress(UnicodeError):
+        return not _CONTROL.search(body.decode(bom_charset(body) or "utf-8"))
+    if charset is not None:
+        with contextlib.suppress(LookupError, UnicodeError):
+            text = decode_text(body, charset)
+            return not _CONTROL.search(text) and not _HIGH_CONTROL.search(text)
+    return False
 
 
 def complete_lines(body: bytes, is_whole: bool = True, limit: int = MAX_BYTES) -> bytes:

@@ -6,19 +6,24 @@ Only one coding per response is supported, which limits decompression bombs.
 
 from __future__ import annotations
 
+import importlib
+import sys
 import zlib
+from functools import lru_cache
 
 from ._charsets import is_utf8
 
 try:
     import brotli  # type: ignore[import-untyped]
-except ModuleNotFoundError:  # only the extra http has it
+except ModuleNotFoundError:  # only the extras http and bulk have it
     brotli = None
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, Protocol
+
+    zstd: Any
 
     class Decoder(Protocol):
         """Decodes a body chunk by chunk."""
@@ -35,6 +40,13 @@ if TYPE_CHECKING:
             """Decode a chunk, to at most ``limit`` bytes."""
 
 
+try:
+    _ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+    zstd = importlib.import_module(_ZSTD)
+except ImportError:  # before Python 3.14, only these extras have it
+    zstd = None
+
+
 class CodingError(Exception):
     """A body has an unsupported Content-Encoding."""
 
@@ -45,8 +57,11 @@ _GZIP_MAGIC = b"\x1f\x8b"
 _MAX_TRIED = 1 << 16
 
 
-#: Gzip members decoded per body: each one copies the rest of the input.
+#: Gzip members and frames of Zstandard decoded per body: each one copies the rest of the input.
 _MAX_MEMBERS = 100
+
+#: The logarithm of the largest window of Zstandard over HTTP, 8 MiB (RFC 9659 §3).
+_MAX_WINDOW_LOG = 23
 
 
 class _Plain:
@@ -130,6 +145,9 @@ class _Deflate:
             return self._stream.decompress(start, limit)
 
 
+_BROTLI_PART = 1 << 12
+
+
 class _Brotli:
     """br (RFC 7932), with the package brotli."""
 
@@ -145,15 +163,72 @@ class _Brotli:
         return self.is_whole
 
     def feed(self, chunk: bytes, limit: int) -> bytes:
-        if self.is_finished:
-            return b""
-        decoded = self._stream.process(chunk, output_buffer_limit=limit)
-        while len(decoded) < limit and not self._stream.can_accept_more_data():
-            more = self._stream.process(b"", output_buffer_limit=limit)
-            if not more:
-                break
-            decoded += more
+        decoded = bytearray()
+        # In parts: an error discards what is decoded before it.
+        for start in range(0, len(chunk), _BROTLI_PART):
+            part = chunk[start : start + _BROTLI_PART]
+            while not self.is_finished and len(decoded) < limit:
+                more = self._stream.process(part, output_buffer_limit=limit - len(decoded))
+                decoded += more
+                # The rest of the output comes only when it is asked for.
+                part = b""
+                if not more:
+                    break
         return bytes(decoded)
+
+
+class _Zstd:
+    """zstd (RFC 8878): consecutive frames, also skippable ones; bytes after them are ignored."""
+
+    def __init__(self) -> None:
+        self._frame: Any = None
+        self._frame_count = 0
+        self._start = b""
+        self.is_finished = False
+
+    @property
+    def is_whole(self) -> bool:
+        # A further frame counts only once its magic number has arrived.
+        return self.is_finished or (self._frame is None and self._frame_count > 0)
+
+    def feed(self, chunk: bytes, limit: int) -> bytes:
+        decoded = b""
+        while chunk and not self.is_finished and len(decoded) < limit:
+            if self._frame is None:
+                chunk = self._start + chunk
+                if len(chunk) < _ZSTD_MAGIC_SIZE:
+                    self._start = chunk
+                    break
+                if not self._begin(chunk):
+                    break
+            decoded += self._frame.decompress(chunk, limit - len(decoded))
+            chunk = self._frame.unused_data if self._frame.eof else b""
+            if self._frame.eof:
+                self._frame = None
+        return decoded
+
+    def _begin(self, chunk: bytes) -> bool:
+        """Begin a frame; return False if the bytes after another one are not one."""
+        self._start = b""
+        if self._frame_count and not _is_zstd_frame(chunk):
+            self.is_finished = True
+            return False
+        self._frame_count += 1
+        if self._frame_count > _MAX_MEMBERS:
+            raise zstd.ZstdError(f"more than {_MAX_MEMBERS} frames")
+        options = {zstd.DecompressionParameter.window_log_max: _MAX_WINDOW_LOG}
+        self._frame = zstd.ZstdDecompressor(options=options)
+        return True
+
+
+_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+_ZSTD_MAGIC_SIZE = len(_ZSTD_MAGIC)
+
+
+def _is_zstd_frame(start: bytes) -> bool:
+    """Return whether a frame starts with these bytes, or one that decoders skip."""
+    is_skippable = 0x50 <= start[0] <= 0x5F and start[1:4] == b"\x2a\x4d\x18"
+    return is_skippable or start.startswith(_ZSTD_MAGIC)
 
 
 #: Decoders by coding (RFC 9110 §8.4.1.3: x-gzip is gzip).
@@ -164,13 +239,32 @@ DECODERS: dict[str, Callable[[], Decoder]] = {
 }
 if brotli is not None:
     DECODERS["br"] = _Brotli
+if zstd is not None:
+    DECODERS["zstd"] = _Zstd
 
 #: The Accept-Encoding header, and the codings supported.
 ACCEPTED = ", ".join(each for each in DECODERS if each != "x-gzip")
 CODINGS = frozenset({"identity", *DECODERS})
 
 #: What decoders raise for invalid bodies.
-ERRORS = (zlib.error, CodingError, *([] if brotli is None else [brotli.error]))
+ERRORS = (
+    zlib.error,
+    CodingError,
+    *([] if brotli is None else [brotli.error]),
+    *([] if zstd is None else [zstd.ZstdError]),
+)
+
+#: The codings that compress (RFC 9110 §8.4.1, RFC 7932, RFC 8878), supported or not.
+COMPRESSING = frozenset({"gzip", "x-gzip", "deflate", "br", "zstd", "compress", "x-compress"})
+#: How bodies begin in the codings that have a magic number.
+MAGIC = {"gzip": _GZIP_MAGIC, "x-gzip": _GZIP_MAGIC, "zstd": _ZSTD_MAGIC}
+
+
+@lru_cache(maxsize=32)
+def codings_of(header: str) -> tuple[str, ...]:
+    """Return the codings of a Content-Encoding or Transfer-Encoding, except identity."""
+    codings = (each.strip().lower() for each in header.split(","))
+    return tuple(each for each in codings if each not in ("", "identity"))
 
 
 def decoder_for(content_encoding: str) -> Decoder:
@@ -179,11 +273,24 @@ def decoder_for(content_encoding: str) -> Decoder:
     Raises:
         CodingError: the header names several supported codings.
     """
-    codings = (each.strip().lower() for each in content_encoding.split(","))
+    codings = codings_of(content_encoding)
     factories = [DECODERS[each] for each in codings if each in DECODERS]
     if len(factories) > 1:
         raise CodingError(f"{len(factories)} content codings, only one is supported")
     return factories[0]() if factories else _Plain()
+
+
+def whole_gzip(body: bytes, limit: int) -> bytes | None:
+    """Return what is in a body that is a single member of gzip, else None.
+
+    Most bodies are, and a decoder takes half as much again.
+    """
+    member = zlib.decompressobj(zlib.MAX_WBITS | 16)
+    try:
+        decoded = member.decompress(body, limit + 1)
+    except zlib.error:
+        return None
+    return decoded if member.eof and not member.unused_data else None
 
 
 def is_brotli(body: bytes) -> bool:

@@ -130,6 +130,8 @@ HEADERS = [
         "2026-11-01T00:00:00.x23456Z", "2026-11-01T00:00:00,123456Z", "2026-11-01T00:00:00X",
         "2026-11-01", "2026-11-01T00:00:00+01:00", "2026-13-41T00:00:00Z",
         "2026-02-29T00:00:00Z", "2028-02-29T23:59:59Z", "0026-11-01T00:00:00Z", "2026-11-01t00:00:00z",
+        "2026", "2026-03", "2026-03-01T12", "2026-03-01T12:34", "2026-03-01T12:34Z", "2026Z",
+        *(f"2026-03-01T12:34:56.{'123456789'[:digits]}Z" for digits in range(11)),
         "2026-11-01T00:00:60Z", "x026-11-01T00:00:00Z", "20x6-11-01T00:00:00Z", "1969-12-31T00:00:00Z",
     )),
     *((DATE, f"WARC-Target-URI: {each}") for each in (
@@ -212,6 +214,33 @@ def test_large_records_are_not_scanned(
     noise = b"# " + random.Random(1).randbytes(9_000)
     data, _ = archives.archive([*archives.sites(9), Fetch("https://x.org/robots.txt", noise)])
     assert 5 <= check(data + archives.archive(archives.sites(3))[0]) <= 9
+
+
+def test_fractions_of_a_second_are_regular(check: Any) -> None:
+    date = "WARC-Date: 2026-03-01T12:34:56.123Z"
+    assert check(members(*[fetch(OK, ROBOTS, URI, date)] * 30)) == 30
+
+
+def test_lengths(check: Any) -> None:
+    heads = (b"Content-Length: %b\r\n" % each for each in (b"31", b"30", b"32", b"0", b"31, 31",
+             b"1234567890", b"x", b"-1", b""))  # fmt: skip
+    assert check(members(*(fetch(OK + each) for each in heads))) == 9
+    assert check(members(fetch(OK + b"Content-Length: 31\r\nContent-Length: 32\r\n"))) == 1
+
+
+def test_revisits_and_resources_are_counted(check: Any) -> None:
+    urls = (URI, "WARC-Target-URI: <https://e.com/robots.txt>", "WARC-Target-URI: dns:e.com",
+            "WARC-Target-URI: metadata://gnu.org/software/wget/warc/MANIFEST.txt")  # fmt: skip
+    kinds = ("revisit", "revisit", "resource", "conversion", "continuation")
+    others = [record(kind, url, DATE, HTTP, block=OK + b"\r\n") for kind in kinds for url in urls]
+    usual = members(fetch(OK))
+    for data, rounds in (
+        (usual + members(*others) + usual, 1), (members(*others), 1), (members(*others * 20), 20),
+        (members(*others) + b"junk" + members(*others), 2), (b"".join(others), 1),
+    ):  # fmt: skip
+        check(data)
+        noted = content(data)[1].noted
+        assert (noted["revisit"], noted["resource"]) == (4 * rounds, 2 * rounds)
 
 
 def test_many_irregular_records_are_not_scanned(check: Any) -> None:

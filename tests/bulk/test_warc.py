@@ -7,15 +7,19 @@ import random
 import zlib
 from collections.abc import Callable
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from koster.bulk import _warc_reader, warc
+from koster.bulk import warc
+from koster.bulk.runs import Question
 from koster.bulk.warc import BadRecord, FetchClass, Record
 from koster.errors import KosterError, UnreadableError
 from tests.helpers import archives
 from tests.helpers.archives import ROBOTS, Fetch, by_hand
+from tests.helpers.bodies import stored_zstd, zstd_dictionary
+from tests.helpers.bulk_runs import run_answers
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=ISO-8859-1\r\n"
 URI = "WARC-Target-URI: https://e.com/robots.txt"
@@ -131,23 +135,20 @@ def test_content_and_transfer_codings(read: Read, head: bytes, body: bytes) -> N
     assert record.body == ROBOTS
 
 
-def test_brotli() -> None:
-    brotli = pytest.importorskip("brotli")
-    assert _warc_reader.decode_brotli(brotli.compress(ROBOTS)) == ROBOTS
-
-
 def test_decompression_bomb_is_truncated(read: Read) -> None:
     bomb = gzip.compress(b"#" * (warc.MAX_BODY + 1_000))
     (record,) = read(by_hand(OK + b"Content-Encoding: gzip\r\n\r\n" + bomb, URI, DATE))
     assert isinstance(record, Record)
     assert len(record.body) == warc.MAX_BODY
-    assert not record.is_whole
+    assert record.is_whole
+    assert record.is_cut
 
 
 def test_record_truncated_by_the_archive_is_not_whole(read: Read) -> None:
     (record,) = read(by_hand(OK + b"\r\n" + ROBOTS, URI, DATE, "WARC-Truncated: length"))
     assert isinstance(record, Record)
-    assert not record.is_whole
+    assert record.is_whole is False
+    assert (record.fetch_class, record.body) == (FetchClass.UNREACHABLE, ROBOTS)
 
 
 def test_truncated_archive(read: Read) -> None:
@@ -181,6 +182,72 @@ def test_archive_in_one_gzip_member(read: Read) -> None:
         records = read(data[:size])
         assert urls(records) == URLS[: len(urls(records))]
         assert len(bad(records)) == 1, size
+
+
+# Zstandard: https://iipc.github.io/warc-specifications/specifications/warc-zstd/
+
+_PLAIN, _STARTS = archives.archive(archives.sites(30), gzip=False)
+PARTS = [_PLAIN[start:end] for start, end in pairwise([*_STARTS, len(_PLAIN)])]
+DICTIONARY = zstd_dictionary(PARTS * 20)
+
+
+def skippable(content: bytes, magic: bytes = b"\x5d\x2a\x4d\x18") -> bytes:
+    return magic + len(content).to_bytes(4, "little") + content
+
+
+ZSTANDARD = {
+    "frames": b"".join(map(stored_zstd, PARTS)),
+    "one frame": stored_zstd(_PLAIN),
+    "a dictionary": b"".join(
+        [skippable(DICTIONARY.dict_content), *(stored_zstd(each, DICTIONARY) for each in PARTS)]
+    ),
+    "a compressed dictionary": b"".join([
+        skippable(stored_zstd(DICTIONARY.dict_content)),
+        *(stored_zstd(each, DICTIONARY) for each in PARTS),
+    ]),
+    "an unused dictionary": skippable(DICTIONARY.dict_content) + stored_zstd(_PLAIN),
+    "a frame that is skipped at the end": stored_zstd(_PLAIN) + skippable(b"table", b"\x5e*M\x18"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("data", ZSTANDARD.values(), ids=ZSTANDARD)
+def test_zstandard(read: Read, data: bytes) -> None:
+    records = read(data)
+    assert (urls(records), bad(records)) == (urls(read(_PLAIN)), [])
+    plain = [each.body for each in read(_PLAIN) if isinstance(each, Record)]
+    assert [each.body for each in records if isinstance(each, Record)] == plain
+
+
+@pytest.mark.parametrize("name", ["frames", "a dictionary"])
+def test_zstandard_that_is_cut(read: Read, name: str) -> None:
+    data = ZSTANDARD[name]
+    whole = read(data)
+    records = read(data[:-20])
+    assert urls(records) == urls(whole)[: len(urls(records))]
+    assert len(urls(records)) >= 29
+    (broken,) = bad(records)
+    assert broken.why == "the data after this record is broken: incomplete frame"
+    assert broken.offset in [each.offset for each in whole if isinstance(each, Record)][-2:]
+
+
+@pytest.mark.parametrize("name", ["frames", "a dictionary"])
+def test_zstandard_with_a_broken_frame(read: Read, name: str) -> None:
+    data = ZSTANDARD[name]
+    whole = [each for each in read(data) if isinstance(each, Record)]
+    at = whole[10].offset + 8
+    records = read(data[:at] + b"WARC/1.0" + data[at + 8 :])
+    assert urls(records) == [each.url for each in whole if each is not whole[10]]
+    assert len(bad(records)) == 1
+    # Many things that look like a frame.
+    assert urls(read(data[:at] + b"\x28\xb5\x2f\xfd" * 3_000)) == urls(records)[:10]
+
+
+def test_a_missing_dictionary_is_one_error(read: Read) -> None:
+    why = "it is compressed with a Zstandard dictionary that the file does not have"
+    frames = b"".join(stored_zstd(each, DICTIONARY) for each in PARTS)
+    assert read(frames) == [BadRecord(0, why)]
+    other = zstd_dictionary(PARTS[:20] * 30)
+    assert read(skippable(other.dict_content) + frames) == [BadRecord(0, why)]
 
 
 def test_changed_bytes_lose_one_record(read: Read) -> None:
@@ -276,6 +343,41 @@ def test_missing_headers(read: Read) -> None:
     records = read(without + by_hand(block, URI, DATE))
     assert urls(records)[-1:] == ["https://e.com/robots.txt"]
     assert bad(records)
+
+
+@pytest.mark.parametrize(
+    ("date", "expected"),
+    [
+        ("2026", "2026-01-01T00:00:00"), ("2026-03", "2026-03-01T00:00:00"),
+        ("2026-03-02", "2026-03-02T00:00:00"), ("2026-03-02T12", "2026-03-02T12:00:00"),
+        ("2026-03-02T12Z", "2026-03-02T12:00:00"), ("2026-03-02T12:34Z", "2026-03-02T12:34:00"),
+        ("2026-03-02T12:34:56Z", "2026-03-02T12:34:56"),
+        ("2026-03-02T12:34:56", "2026-03-02T12:34:56"),
+        ("2026-03-02T12:34:56.7Z", "2026-03-02T12:34:56.700000"),
+        ("2026-03-02T12:34:56.123456Z", "2026-03-02T12:34:56.123456"),
+        ("2026-03-02T12:34:56.123456789Z", "2026-03-02T12:34:56.123456"),
+        ("2026-03-02T12:34:56+01:00", "2026-03-02T11:34:56"),
+        ("2016-12-31T23:59:60Z", "2016-12-31T23:59:59.999999"),
+        ("9999-12-31T23:59:59.999999999-10:00", "9999-12-31T23:59:59.999999"),
+        *((each, None) for each in (
+            "", "0000", "26", "2026-13", "2026-02-30", "2026-3-1", "2026-03-02T24Z", "2026-03-02T12:34:61Z",
+            "2026Z", "2026-03-02Z", "2026-03-02 12:34:56Z", "20260302123456", "2026-03-02T12:34:56.Z",
+            "2026-03-02T12:34:56+99:99", "\u0662026", "today",
+        )),
+    ],
+)  # fmt: skip
+def test_dates_of_any_precision(tmp_path: Path, date: str, expected: str | None) -> None:
+    """WARC 1.1 allows a year alone, and nanoseconds: ISO 28500 §5.4."""
+    moment = None if expected is None else datetime.fromisoformat(f"{expected}+00:00")
+    record = by_hand(OK + b"\r\n" + ROBOTS, URI, f"WARC-Date: {date}")
+    for name, data in (("a.warc", record), ("a.warc.gz", gzip.compress(record, mtime=0))):
+        (tmp_path / name).write_bytes(data)
+        (found,) = warc.records(tmp_path / name)
+        assert isinstance(found, Record)
+        assert found.fetched == moment
+        (row,) = run_answers(Question("facts"), tmp_path / name)
+        assert row["fetched"] == moment
+        assert row["facts"]["rules"] == 1
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import brotli
 import pytest
 
 from koster.compat import _timed, robotstxt
@@ -26,6 +27,7 @@ from koster.compat.robotexclusionrulesparser import (
 )
 from koster.compat.robotparser import RobotFileParser
 from koster.compat.webcanon import RobotsConfig, RobotsGate
+from tests.helpers.bodies import stored_zstd
 from tests.helpers.server import Answer, Site
 from tests.helpers.wire import (
     Script,
@@ -147,6 +149,11 @@ CUT: dict[str, bytes] = {
     "unknown coding": response(b"\x8b" + FILE, "Content-Encoding: br", length=None),
     "no gzip": gzipped(b"\x8b" + FILE),
     "many gzip members": gzipped(gzip.compress(b"#\n") * 200),
+    "zstd": response(stored_zstd(FILE)[:-5], "Content-Encoding: zstd", length=None),
+    "zstd without label": response(stored_zstd(FILE), length=None),
+    "zstd in gzip": gzipped(gzip.compress(stored_zstd(FILE))),
+    "no zstd": response(b"\xff" + FILE, "Content-Encoding: zstd", length=None),
+    "br": response(brotli.compress(FILE)[:-3], "Content-Encoding: br", length=None),
 }
 
 
@@ -201,6 +208,8 @@ WHOLE: dict[str, bytes] = {
     "bytes after gzip": gzipped(GZIP + b"Disallow: /"),
     "deflate": response(zlib.compress(FILE), "Content-Encoding: deflate", length=None),
     "raw deflate": response(zlib.compress(FILE)[2:-4], "Content-Encoding: deflate", length=None),
+    "br": response(brotli.compress(FILE), "Content-Encoding: br", length=None),
+    "zstd": response(stored_zstd(FILE), "Content-Encoding: zstd", length=None),
     "text under a wrong label": response(FILE, *GZIPPED),
     "text under an invalid label": response(FILE, "Content-Encoding: utf-8"),
 }

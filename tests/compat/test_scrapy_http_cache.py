@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.helpers import proxy, server
+from tests.helpers import proxy, server, wire
+from tests.helpers.bodies import COMPRESSORS, UNREADABLE
 from tests.helpers.scrapy_crawls import Crawl
 from tests.helpers.server import Answer, Site
 
@@ -52,6 +53,27 @@ def make_older(cached: dict[str, Any], seconds: float) -> None:
 def test_offline(cached: dict[str, Any], age: float, first: dict[str, Any]) -> None:
     urls = fill(cached, **first)
     make_older(cached, age)
+    crawl = Crawl(*urls, **cached)
+    assert crawl.crawled == {urls[0]}, crawl.blocked
+    assert "line 2, Disallow: /private" in crawl.blocked[urls[1]]
+
+
+@pytest.mark.parametrize("settings", [{}, {"HTTPCACHE_IGNORE_MISSING": True}], ids=["", "only"])
+@pytest.mark.parametrize("name", ["gzip, 25 bytes", "br, 12 bytes", "second member of gzip"])
+def test_a_copy_that_is_cut_is_not_read(
+    cached: dict[str, Any], name: str, settings: dict[str, Any]
+) -> None:
+    """Scrapy decodes it on its way out of the HTTP cache, and accepts what is there."""
+    with wire.running(wire.sends(UNREADABLE[name].raw)) as running:
+        for more in ({}, settings):
+            crawl = Crawl(f"{running.url}x", **cached, **more)
+            assert "truncated response body" in crawl.blocked[f"{running.url}x"]
+
+
+@pytest.mark.parametrize("coding", ["gzip", "raw deflate", "br"])
+def test_a_copy_is_decoded(cached: dict[str, Any], coding: str) -> None:
+    headers = {"Content-Encoding": coding.rsplit(maxsplit=1)[-1]}
+    urls = fill(cached, robots={"body": COMPRESSORS[coding](DISALLOW), "headers": headers})
     crawl = Crawl(*urls, **cached)
     assert crawl.crawled == {urls[0]}, crawl.blocked
     assert "line 2, Disallow: /private" in crawl.blocked[urls[1]]

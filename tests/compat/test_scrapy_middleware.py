@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from contextlib import closing
+from contextlib import ExitStack, closing
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import pytest
 
 from koster.cache import SqliteCache
 from tests.helpers import server, wire
+from tests.helpers.bodies import UNREADABLE
 from tests.helpers.entries import ENTRY
 from tests.helpers.scrapy_crawls import Crawl, CrawlError
 from tests.helpers.server import Answer, Site
@@ -144,6 +145,21 @@ def test_unreadable_bodies(headers: bytes, body: bytes, why: str) -> None:
     with wire.running(wire.sends(b"HTTP/1.1 200 OK\r\n" + headers + b"\r\n" + body)) as running:
         crawl = Crawl(f"{running.url}x", DOWNLOAD_TIMEOUT=5)
     assert why in crawl.blocked[f"{running.url}x"], crawl.errors
+
+
+def test_bodies_that_are_cut_or_compressed_block_the_site() -> None:
+    """As in the client: a truncated gzip has no rules, so that everything would be allowed."""
+    names = [
+        "gzip, 25 bytes", "zstd, 5 bytes", "br, 12 bytes", "raw deflate, 12 bytes", "gzip twice",
+        "two codings", "between chunks", "zstd without label",
+    ]  # fmt: skip
+    with ExitStack() as stack:
+        urls = [
+            stack.enter_context(wire.running(wire.sends(UNREADABLE[name].raw))).url
+            for name in names
+        ]
+        crawl = Crawl(*urls, DOWNLOAD_TIMEOUT=5)
+    assert (set(crawl.blocked), crawl.crawled) == (set(urls), set()), crawl.errors
 
 
 def test_robots_txt_is_fetched_through_the_proxy_of_the_page(site: Site) -> None:

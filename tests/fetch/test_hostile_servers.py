@@ -27,6 +27,7 @@ from koster._codings import decoder_for
 from koster.fetch import AsyncRobotsClient, Event, EventName, MockTransport, Reply, RobotsClient
 from koster.fetch._failures import kinds, to_failure
 from tests.helpers import server, wire
+from tests.helpers.bodies import stored_zstd
 from tests.helpers.fetching import (
     FILE,
     HEAD,
@@ -299,10 +300,12 @@ def compressed(coding: str, body: bytes) -> bytes:
     if coding == "raw deflate":
         compressor = zlib.compressobj(wbits=-15)
         return compressor.compress(body) + compressor.flush()
+    if coding == "zstd":
+        return stored_zstd(body)
     return brotli.compress(body, quality=5)  # type: ignore[no-any-return]
 
 
-CODINGS = ["gzip", "deflate", "raw deflate", "br"]
+CODINGS = ["gzip", "deflate", "raw deflate", "br", "zstd"]
 
 
 @each_kind("coding", CODINGS)
@@ -441,7 +444,7 @@ EMPTY = [
         b"HTTP/1.1 200 OK\r\nContent-Encoding: %s\r\nContent-Length: 0\r\n\r\n",
         b"HTTP/1.1 200 OK\r\nContent-Encoding: %s\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     )
-    for coding in (b"gzip", b"x-gzip", b"deflate", b"br")
+    for coding in (b"gzip", b"x-gzip", b"deflate", b"br", b"zstd")
 ]
 
 
@@ -477,6 +480,7 @@ def test_incremental_decompression(step: int) -> None:
         ("gzip", members),
         ("x-gzip", members + b"\0\0"),
         ("gzip", members + b"\0junk"),
+        ("zstd", stored_zstd(LONG_FILE[:14]) + stored_zstd(LONG_FILE[14:]) + b"junk"),
         ("", LONG_FILE),
     ]
     for coding, body in bodies:

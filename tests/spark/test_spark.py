@@ -105,7 +105,17 @@ def test_workers_read_archives(session: Any, tmp_path: Path) -> None:
     out = tmp_path / "out"
     question = runs.Question("classify", ("GPTBot", "x"))
     runs.run(question, runs.find_inputs([str(tmp_path / "in")]), out, 1)
-    columns = ["url", "status", "class", "location", "bytes", "offset", "archive", "robots"]
+    columns = [
+        "url",
+        "status",
+        "class",
+        "location",
+        "whole",
+        "bytes",
+        "offset",
+        "archive",
+        "robots",
+    ]
 
     def sorted_rows(frame: Any) -> list[Any]:
         return [row.asDict(True) for row in frame.select(*columns).orderBy("url").collect()]

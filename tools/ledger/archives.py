@@ -65,6 +65,33 @@ def _responses() -> Iterator[tuple[str, str, dict[str, str], bytes]]:
     # The same site again, and a page that is no robots.txt.
     yield "https://site-0.example/robots.txt", _STATUSES[0], text, _BODIES[1]
     yield "https://site-0.example/page", _STATUSES[0], text, _BODIES[1]
+    for number, (coding, transfer, body) in enumerate(_coded(_BODIES[1]), 40):
+        headers = {"Content-Encoding": coding, "Transfer-Encoding": transfer}
+        some = {name: value for name, value in headers.items() if value}
+        yield f"https://site-{number}.example/robots.txt", _STATUSES[0], some, body
+
+
+def _coded(file: bytes) -> Iterator[tuple[str, str, bytes]]:
+    """Yield a file in codings, whole and cut: Content-Encoding, Transfer-Encoding and body."""
+    packed, zstd = _gzip(file), _zstd(file)
+    chunk = b"%x\r\n%b\r\n" % (len(file), file)
+    yield "gzip", "", packed[:-9]
+    yield "gzip", "", packed[:40]
+    yield "gzip", "", _gzip(packed)
+    yield "gzip, gzip", "", _gzip(packed)
+    yield "", "", packed
+    yield "deflate", "", packed[10:-8]
+    yield "deflate", "", packed[10:-20]
+    yield "zstd", "", zstd
+    yield "zstd", "", zstd[:-9]
+    yield "zstd", "", file
+    yield "br", "", file
+    yield "x-unknown", "", b"\xff" + file
+    yield "", "chunked", chunk + b"0\r\n\r\n"
+    yield "", "chunked", chunk
+    yield "", "chunked", chunk[:40]
+    yield "", "chunked", file
+    yield "gzip", "chunked", b"%x\r\n%b\r\n0\r\n\r\n" % (len(packed), packed)
 
 
 def _gzip(data: bytes) -> bytes:
@@ -72,6 +99,12 @@ def _gzip(data: bytes) -> bytes:
     size = len(data).to_bytes(2, "little") + (0xFFFF - len(data)).to_bytes(2, "little")
     end = zlib.crc32(data).to_bytes(4, "little") + len(data).to_bytes(4, "little")
     return b"\x1f\x8b\x08" + bytes(6) + b"\xff\x01" + size + data + end
+
+
+def _zstd(data: bytes) -> bytes:
+    """Return a frame of Zstandard with one stored block (RFC 8878 §3.1.1)."""
+    header = b"\x28\xb5\x2f\xfd\x20" + len(data).to_bytes(1)
+    return header + (len(data) << 3 | 1).to_bytes(3, "little") + data
 
 
 def _record(url: str, status: str, headers: dict[str, str], body: bytes) -> bytes:

@@ -51,7 +51,8 @@ def write_shard(task: Task, threads: int, update: Callable[[int, int, int], None
         for path in (part, downloaded):
             with suppress(OSError):
                 os.unlink(path)
-    return ShardReport(task.input.path, task.shard, rows, bad.count, tuple(bad.listed))
+    listed, noted = tuple(bad.listed), dict(+bad.noted)
+    return ShardReport(task.input.path, task.shard, rows, bad.count, listed, noted=noted)
 
 
 def _error_message(task: Task, error: BaseException) -> str:
@@ -104,6 +105,7 @@ def _write(
                 "rows": writer.rows,
                 "bad": bad.count,
                 "listed": bad.listed,
+                "noted": dict(+bad.noted),
             }
             writer.close({KEY: json.dumps(metadata)})
         finally:

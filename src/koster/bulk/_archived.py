@@ -15,6 +15,7 @@ ARCHIVED = pa.schema([
     pa.field("location", pa.string()),
     pa.field("content_type", pa.string()),
     pa.field("charset", pa.string()),
+    pa.field("whole", pa.bool_()),
     pa.field("bytes", pa.int64()),
     pa.field("archive", pa.string()),
     pa.field("offset", pa.int64()),

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
 from . import warc
-from ._arrow import np
+from ._arrow import np, pa, pc
 from ._batches import BadRecords, Batch, Columns, Input
 from ._parquet import BYTES, ROWS
-from ._scanned import Piece, joined, piece_of, scan
+from ._scanned import WITH_BODY, Piece, joined, piece_of, scan
 from .warc import BadRecord
+
+#: The fetch classes with a body to parse.
+_WITH_BODY = pa.array([each.value for each in WITH_BODY], pa.string())
 
 
 def read_archive(source: Input, _columns: Columns, bad: BadRecords) -> Iterator[Batch]:
@@ -29,6 +33,7 @@ def batches_of(file: BinaryIO, path: str, name: str, bad: BadRecords) -> Iterato
     pending: list[Piece] = []
     rows = total = 0
     for piece in _pieces(file, path, name, bad):
+        _note_bodies(piece, bad.noted)
         rest = piece
         while len(rest.bodies):
             sizes = rest.passthrough.column("bytes").to_numpy()
@@ -48,6 +53,14 @@ def batches_of(file: BinaryIO, path: str, name: str, bad: BadRecords) -> Iterato
         yield _to_batch(pending)
 
 
+def _note_bodies(piece: Piece, noted: Counter[str]) -> None:
+    """Count the bodies that cannot be read, and those that are stored decoded."""
+    whole = piece.passthrough.column("whole")
+    noted["unread"] += len(whole) - whole.null_count - whole.true_count
+    is_file = pc.is_in(piece.passthrough.column("class"), value_set=_WITH_BODY)
+    noted["decoded"] += pc.and_(is_file, whole.is_null()).true_count
+
+
 def _pieces(file: BinaryIO, path: str, name: str, bad: BadRecords) -> Iterator[Piece]:
     """Yield the fetches of an archive: those of usual form at once, the rest one by one."""
     crawl = warc.crawl_from_path(path)
@@ -57,6 +70,7 @@ def _pieces(file: BinaryIO, path: str, name: str, bad: BadRecords) -> Iterator[P
     broken: list[BadRecord] = []
     for part in scan(file, name, crawl):
         _add_bad(broken, bad)
+        bad.noted.update(part.noted)
         yield part.piece
         broken, crawl, last, end = part.bad, part.crawl, part.last, part.end
     is_unfinished = end < size or not size
@@ -64,7 +78,8 @@ def _pieces(file: BinaryIO, path: str, name: str, bad: BadRecords) -> Iterator[P
     pending = broken.pop() if is_unfinished and is_last_broken else None
     _add_bad(broken, bad)
     if is_unfinished:
-        yield from _pieces_of(warc.records_after(file, path, last, crawl, pending), name, bad)
+        records = warc.records_after(file, path, last, crawl, pending, bad.noted)
+        yield from _pieces_of(records, name, bad)
 
 
 def _pieces_of(

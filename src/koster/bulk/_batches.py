@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,6 +10,14 @@ from ..errors import KosterError
 
 #: The column of answers that names the input of a row.
 INPUT = "input"
+
+#: What a report says about records of archives that are not errors: how many, and what it means.
+NOTES = {
+    "unread": ("response", " whose body is cut or cannot be decoded: unreachable"),
+    "decoded": ("response", " stored without the declared coding: read, but perhaps cut"),
+    "revisit": ("revisit record", ": the body is in an earlier crawl"),
+    "resource": ("resource record", ": a file without the HTTP response, so without a status"),
+}
 
 #: Bad records of an input that are listed; the rest are only counted.
 MAX_LISTED = 100
@@ -81,9 +90,15 @@ class Batch:
 
 @dataclass(slots=True)
 class BadRecords:
-    """The records of an input that could not be read: how many, and the errors of the first."""
+    """The records of an input that could not be read: how many, and the errors of the first.
+
+    ``rows`` is the number of rows of a table that have been read. ``noted`` counts what is not an
+    error, but a report should say: see `NOTES`.
+    """
 
     count: int = 0
+    rows: int = 0
+    noted: Counter[str] = field(default_factory=Counter)
     listed: list[str] = field(default_factory=list)
 
     def add(self, error: str) -> None:

@@ -62,7 +62,7 @@ def _read(source: Input, columns: Columns, bad: BadRecords) -> Iterator[Batch]:
                 for name, column in zip(names, part.columns, strict=True)
             ]
             table = pa.RecordBatch.from_arrays(texts, names=names)
-            yield to_batch(table, roles, file.tell())
+            yield to_batch(table, roles, file.tell(), bad)
 
 
 def _csv_reader(stream: Any, **options: Any) -> Any:

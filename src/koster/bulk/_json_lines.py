@@ -122,7 +122,9 @@ def _to_batch(
     # Keys that become equal when surrogates are replaced: the first wins.
     columns = dict(zip(map(storable_text, reversed(names)), reversed(arrays), strict=True))
     cleaned = {what: storable_text(name) for what, name in roles.items()}
-    return to_batch(pa.RecordBatch.from_pydict(dict(reversed(columns.items()))), cleaned, position)
+    return to_batch(
+        pa.RecordBatch.from_pydict(dict(reversed(columns.items()))), cleaned, position, bad
+    )
 
 
 def _bytes(body: str | None) -> bytes | None:

@@ -8,11 +8,14 @@ archive is unusual, or it is broken, reading stops before, for `_warc_recovery` 
 from __future__ import annotations
 
 import io
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
+from .._bodies import stored_body
 from .._charsets import MAX_BYTES, declared_charset, to_utf8
 from .._contents import is_binary, is_page
+from ..access import Failure
 from . import warc
 from ._archived import ARCHIVED
 from ._arrow import Numbers, np, pa
@@ -46,11 +49,13 @@ class Piece(NamedTuple):
 class Scanned(NamedTuple):
     """The fetches and broken records of a part of an archive, and where its last record starts.
 
-    ``crawl`` is the name of the crawl at its end, and ``end`` the offset after it.
+    ``noted`` counts revisits and resources, ``crawl`` is the name of the crawl at its end, and
+    ``end`` the offset after it.
     """
 
     piece: Piece
     bad: list[BadRecord]
+    noted: Counter[str]
     crawl: str | None
     last: int
     end: int
@@ -76,7 +81,7 @@ def scan(file: BinaryIO, name: str, crawl: str | None) -> Iterator[Scanned]:
             return
         crawl = part.crawls[-1]
         last = int(members.offsets[rows["number"][-1]]) if count else last
-        yield Scanned(piece, part.bad, crawl, last, members.end)
+        yield Scanned(piece, part.bad, part.noted, crawl, last, members.end)
 
 
 class _Part:
@@ -88,6 +93,7 @@ class _Part:
         self.rows = rows
         self.offsets = members.offsets[rows["number"]]
         self.bad: list[BadRecord] = []
+        self.noted: Counter[str] = Counter()
         self.crawls = [crawl]
         self.crawl_codes = np.zeros(len(self.offsets), np.int32)
 
@@ -117,6 +123,9 @@ class _Part:
                 if raw.type == "warcinfo":
                     self.crawls.append(warc.crawl_from_info(raw.body) or self.crawls[-1])
                     self.crawl_codes[index:] = len(self.crawls) - 1
+                    continue
+                if raw.type != "response":
+                    self.noted[raw.type] += warc.is_noted(raw)
                     continue
                 moved = raw._replace(offset=int(self.offsets[index]))
                 found = warc.record_of(moved, self.crawls[-1])
@@ -148,8 +157,8 @@ class _Columns:
         locations = self._locations()
         is_text = np.array([*map(warc.is_text_type, kinds), True])
         is_text = is_text[distinct.indices.fill_null(len(kinds)).to_numpy()]
-        bodies, served, is_robots = self._bodies(is_text, charsets)
-        codes = self._codes(is_robots, locations)
+        bodies, served, is_robots, is_whole = self._bodies(is_text, charsets)
+        codes = self._codes(is_robots, is_whole, locations)
         count = len(self.status)
         columns = [
             self._text("url"),
@@ -161,6 +170,7 @@ class _Columns:
             pa.array(locations, pa.string()) if locations else pa.nulls(count, pa.string()),
             types,
             charsets,
+            pa.array(is_whole, mask=~self.is_served),
             pa.array(self.rows["body_size"]),
             pa.repeat(pa.scalar(name, pa.string()), count),
             pa.array(self.offsets),
@@ -188,12 +198,15 @@ class _Columns:
         start = self.rows[name][index]
         return bytes(self.data[start : start + self.rows[f"{name}_size"][index]])
 
-    def _codes(self, is_robots: Numbers, locations: list[str | None] | None) -> Numbers:
+    def _codes(
+        self, is_robots: Numbers, is_whole: Numbers, locations: list[str | None] | None
+    ) -> Numbers:
         """Return the fetch class of each record as an index into `_CLASSES`."""
         is_redirect = np.zeros(len(self.status), bool)
         if locations:
             is_redirect = np.array([each is not None for each in locations], bool)
-        conditions = [is_robots, self.is_served, is_redirect, _IS_UNAVAILABLE[self.status]]
+        is_file = self.is_served & is_whole
+        conditions = [is_robots & is_file, is_file, is_redirect, _IS_UNAVAILABLE[self.status]]
         classes = (
             FetchClass.OK,
             FetchClass.WRONG_TYPE,
@@ -203,39 +216,47 @@ class _Columns:
         codes = [_CODES[each] for each in classes]
         return np.select(conditions, codes, _CODES[FetchClass.UNREACHABLE]).astype(np.int32)
 
-    def _bodies(self, is_text: Numbers, charsets: Any) -> tuple[Parts, Parts, Numbers]:
+    def _bodies(self, is_text: Numbers, charsets: Any) -> tuple[Parts, Parts, Numbers, Numbers]:
         """Return the bodies as crawlers read them, as served, and which are robots.txt files.
 
-        Null if there is no file.
+        Null if there is no file. Last, which are whole, as `stored_body` says.
         """
         starts = np.where(self.is_served, self.rows["body"], -1)
         ends = np.where(self.is_served, starts + self.rows["body_size"], -1)
         is_robots = is_text & self.is_served
-        changed = self._decode(starts, ends, charsets, is_robots)
+        is_whole = np.ones(len(starts), bool)
+        changed = self._decode(starts, ends, charsets, is_robots, is_whole)
+        starts[~is_whole], ends[~is_whole] = -1, -1
         if not changed:
             bodies = served = Parts(self.data, starts, ends)
-            return bodies, served, is_robots
+            return bodies, served, is_robots, is_whole
         places = self._add(list(changed.values()))
         served = Parts(self.data, starts, ends)
         bodies = Parts(self.data, starts.copy(), ends.copy())
         bodies.starts[[*changed]], bodies.ends[[*changed]] = places[:-1], places[1:]
-        return bodies, served, is_robots
+        return bodies, served, is_robots, is_whole
 
     def _decode(
-        self, starts: Numbers, ends: Numbers, charsets: Any, is_robots: Numbers
+        self, starts: Numbers, ends: Numbers, charsets: Any, is_robots: Numbers, is_whole: Numbers
     ) -> dict[int, bytes]:
-        """Return the bodies that crawlers do not read as served; unset ``is_robots`` of pages."""
-        is_plain, is_whole = self.rows["is_plain"] > 0, self.rows["is_whole"] > 0
-        is_usual = is_plain & is_whole & (self.rows["body_size"] <= MAX_BYTES)
+        """Return the bodies that crawlers do not read as served.
+
+        Unset ``is_robots`` of pages, and ``is_whole`` of bodies that cannot be read.
+        """
+        is_plain, has_ended = self.rows["is_plain"] > 0, self.rows["is_whole"] > 0
+        is_usual = is_plain & has_ended & (self.rows["body_size"] <= MAX_BYTES)
         odd = np.flatnonzero(self.is_served & ~is_usual)
         # As lists: a number of NumPy takes as long to use as some of the checks.
-        given = (starts[odd], ends[odd], is_whole[odd], (is_robots & ~is_plain)[odd])
+        given = (starts[odd], ends[odd], has_ended[odd], (is_robots & ~is_plain)[odd])
         names = charsets.take(pa.array(odd)).to_pylist()
         changed = {}
         for index, name, start, end, is_all, may_be_other in zip(
             odd.tolist(), names, *(each.tolist() for each in given), strict=True
         ):
             body = bytes(self.data[start:end])
+            if isinstance(stored_body({}, body, is_cut=not is_all, limit=warc.MAX_BODY), Failure):
+                is_whole[index] = False
+                continue
             if may_be_other:
                 is_robots[index] = not is_page(body) and not is_binary(body)
             text = to_utf8(body, name, is_all)[0]
@@ -259,7 +280,8 @@ def piece_of(fetches: list[warc.Record], name: str) -> Piece:
     rows = [
         (
             each.url, each.origin, each.crawl, each.fetched, each.status, each.fetch_class.value,
-            each.location, each.content_type, each.charset, len(each.body), name, each.offset,
+            each.location, each.content_type, each.charset, each.is_whole, len(each.body), name,
+            each.offset,
         )
         for each in fetches
     ]  # fmt: skip
@@ -270,9 +292,9 @@ def piece_of(fetches: list[warc.Record], name: str) -> Piece:
         ],
         schema=ARCHIVED,
     )
-    served = [each.body if each.fetch_class in _WITH_BODY else None for each in fetches]
+    served = [each.body if each.fetch_class in WITH_BODY else None for each in fetches]
     bodies = [
-        None if body is None else to_utf8(body, each.charset, each.is_whole)[0]
+        None if body is None else to_utf8(body, each.charset, not each.is_cut)[0]
         for body, each in zip(served, fetches, strict=True)
     ]
     as_served = Parts.of(pa.array(served, pa.large_binary()))
@@ -282,7 +304,7 @@ def piece_of(fetches: list[warc.Record], name: str) -> Piece:
 
 
 #: The fetch classes with a body to parse.
-_WITH_BODY = (FetchClass.OK, FetchClass.WRONG_TYPE)
+WITH_BODY = (FetchClass.OK, FetchClass.WRONG_TYPE)
 
 
 def _without_surrogates(value: Any) -> Any:

@@ -71,7 +71,8 @@ class ShardReport:
     """The result for an input.
 
     ``why`` says why it has no shard; ``bad`` is the number of records that could not be read, and
-    ``listed`` has the errors of the first. ``is_new``: this run wrote the shard.
+    ``listed`` has the errors of the first. ``noted`` counts what `_batches.NOTES` explains.
+    ``is_new``: this run wrote the shard.
     """
 
     input: str
@@ -81,6 +82,7 @@ class ShardReport:
     listed: tuple[str, ...] = ()
     why: str | None = None
     is_new: bool = True
+    noted: dict[str, int] = field(default_factory=dict)
 
 
 def shard_name(source: Input) -> str:
@@ -153,7 +155,9 @@ def existing_shard(source: Input, shard: Path) -> ShardReport | None:
     if found is None or found["input"] != identity_of(source) or found["version"] != VERSION:
         return None
     rows, bad, listed = found["rows"], found["bad"], tuple(found["listed"])
-    return ShardReport(source.path, str(shard), rows, bad, listed, is_new=False)
+    # Shards of earlier versions count nothing.
+    noted = found.get("noted", {})
+    return ShardReport(source.path, str(shard), rows, bad, listed, is_new=False, noted=noted)
 
 
 def identity_of(source: Input) -> dict[str, Any]:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import itertools
 import os
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
+from .._bodies import compression_in
+from .._charsets import MAX_BYTES
 from .._engine.document import MAX_PARSED_BYTES
 from ._arrow import pa, pc
-from ._batches import Batch, Columns, Input, WrongColumnsError
+from ._batches import BadRecords, Batch, Columns, Input, WrongColumnsError
 from ._columns import to_large_binary
 from ._inputs import partitions_of
+from ._loops import batches as _batches
 from ._parquet import TEXT
 from ._parts import buffers
 
@@ -119,8 +123,42 @@ def _parsed_part(body: memoryview) -> bytes:
     return bytes(body[:end])
 
 
-def to_batch(batch: Any, roles: dict[str, str], position: int) -> Batch:
-    bodies, sizes = _cut_bodies(batch.column(roles["body"]))
+def _compressed(values: Any) -> Iterator[tuple[int, str]]:
+    """Yield the numbers of values that are compressed, and how."""
+    data, bounds = buffers(values)
+    for number in _batches.unusual(data, bounds[:-1], bounds[1:]):
+        body = data[bounds[number] : bounds[number + 1]]
+        how = compression_in(bytes(body[:MAX_BYTES]))
+        if how is not None:
+            yield number, how
+
+
+def _without_compressed(bodies: Any, bad: BadRecords) -> Any:
+    """Return bodies with null for those that are compressed, which are not read.
+
+    A file of compressed bytes has no group, so that everything would be allowed.
+    """
+    is_coded = pa.types.is_dictionary(bodies.type)
+    values = to_large_binary(bodies.dictionary if is_coded else bodies)
+    found = dict(_compressed(values))
+    if not found:
+        return bodies
+    codes = bodies.indices if is_coded else pa.array(range(len(bodies)), pa.int64())
+    is_compressed = pc.is_in(codes, value_set=pa.array(list(found), codes.type))
+    for row, (code, is_bad) in enumerate(
+        zip(codes.to_pylist(), is_compressed.to_pylist(), strict=True), bad.rows + 1
+    ):
+        if is_bad:
+            bad.add(f"row {row}: the body is compressed with {found[code]}")
+    if not is_coded:
+        return pc.if_else(is_compressed, pa.scalar(None, values.type), values)
+    codes = pc.if_else(is_compressed, pa.scalar(None, codes.type), codes)
+    return pa.DictionaryArray.from_arrays(codes, bodies.dictionary)
+
+
+def to_batch(batch: Any, roles: dict[str, str], position: int, bad: BadRecords) -> Batch:
+    bodies, sizes = _cut_bodies(_without_compressed(batch.column(roles["body"]), bad))
+    bad.rows += len(batch)
     passthrough = batch.drop_columns([roles["body"]])
     return Batch(
         passthrough=passthrough,

@@ -7,10 +7,11 @@ import re
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import BinaryIO
+from itertools import islice
+from typing import Any, BinaryIO
 
 from ..errors import UnreadableError
-from ._warc_reader import BadRecord, BrokenError, RawRecord, read_raw
+from ._warc_reader import NO_DICTIONARY, BadRecord, BrokenError, RawRecord, read_raw
 
 #: The maximum number of broken records before the rest of the archive is skipped.
 _MAX_BROKEN = 1_000
@@ -38,7 +39,9 @@ def whole_records(file: BinaryIO, path: str, after: int = -1) -> Iterator[RawRec
         try:
             _check_start(file, start)
             state.is_archive = True
-            for raw in read_raw(file, all_types):
+            reader, shift = _with_dictionary(file, start)
+            for found in read_raw(reader, all_types):
+                raw = found._replace(offset=found.offset + shift) if shift else found
                 at = raw.offset
                 if at > last:
                     yield from state.bad_records()
@@ -101,6 +104,8 @@ class _RecoveryState:
                 self._bad.pop()
             self._add(start, why)
         self._is_gap = at >= 0
+        if why == NO_DICTIONARY and self.last < 0:
+            return None
         return self._resume_after(max(start, at) + 1)
 
     def after_end(self, start: int, at: int) -> int | None:
@@ -180,29 +185,39 @@ def _skip_padding(file: BinaryIO, at: int) -> int:
 
 _GZIP_MAGIC = b"\x1f\x8b\x08"
 _WARC_MAGIC = b"WARC/"
+_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _MAGIC = re.compile(rb"\x1f\x8b\x08|WARC/1\.")
 _CHUNK = 1 << 18
 
 
 def _next_start(file: BinaryIO, at: int) -> int | None:
     """Return the offset of the next thing that looks like a record, or None."""
+    file.seek(0)
+    # Text in a file of Zstandard is within its frames, or its dictionary.
+    is_zstd = file.read(4) in (_ZSTD_MAGIC, _DICTIONARY_MAGIC)
+    found = _offsets_of(re.compile(re.escape(_ZSTD_MAGIC)) if is_zstd else _MAGIC, file, at)
+    if is_zstd:
+        return next((each for each in islice(found, _MAX_BROKEN) if _is_record(file, each)), None)
+    return next((each for each in found if _is_start(file, each)), None)
+
+
+def _offsets_of(pattern: re.Pattern[bytes], file: BinaryIO, at: int) -> Iterator[int]:
+    """Yield the offsets of a pattern from an offset on."""
     file.seek(at)
     base, window = at, b""
     while chunk := file.read(_CHUNK):
         window += chunk
-        for match in _MAGIC.finditer(window):
-            offset = base + match.start()
-            if match[0] != _GZIP_MAGIC or _is_gzip_record(file, offset):
-                return offset
+        for match in pattern.finditer(window):
+            yield base + match.start()
         overlap = min(len(_WARC_MAGIC) + 1, len(window))
         base += len(window) - overlap
         window = window[len(window) - overlap :]
         file.seek(base + overlap)
-    return None
 
 
 #: Other compression that fastwarc supports: Zstandard, its skippable frames, and LZ4.
-_OTHER_MAGIC = (b"\x28\xb5\x2f\xfd", b"\x5d\x2a\x4d\x18", b"\x04\x22\x4d\x18")
+_DICTIONARY_MAGIC = b"\x5d\x2a\x4d\x18"
+_OTHER_MAGIC = (_ZSTD_MAGIC, _DICTIONARY_MAGIC, b"\x04\x22\x4d\x18")
 
 
 def _check_start(file: BinaryIO, at: int) -> None:
@@ -223,6 +238,48 @@ def _is_start(file: BinaryIO, at: int) -> bool:
     if begin.startswith(_GZIP_MAGIC):
         return _is_gzip_record(file, at)
     return begin.startswith(_OTHER_MAGIC) or begin.lstrip().startswith(_WARC_MAGIC) or not begin
+
+
+class _WithDictionary:
+    """A file from an offset on, with the frame before it that has the dictionary of all others.
+
+    fastwarc looks for that only where a file begins, so this one begins at 0. The format is
+    https://iipc.github.io/warc-specifications/specifications/warc-zstd/.
+    """
+
+    def __init__(self, file: BinaryIO, frame: bytes) -> None:
+        self._file = file
+        self._frame = frame
+        self._at = 0
+
+    def read(self, size: int) -> bytes:
+        found, self._frame = self._frame[:size], self._frame[size:]
+        found = found or self._file.read(size)
+        self._at += len(found)
+        return found
+
+    def tell(self) -> int:
+        return self._at
+
+
+def _is_record(file: BinaryIO, at: int) -> bool:
+    """Tell whether a frame of Zstandard with a record starts there."""
+    with suppress(BrokenError):
+        return next(read_raw(_with_dictionary(file, at)[0], all_types=True), None) is not None
+    return False
+
+
+def _with_dictionary(file: BinaryIO, at: int) -> tuple[Any, int]:
+    """Return a file at an offset, with its dictionary if it has one, and what to add to offsets."""
+    file.seek(0)
+    head = file.read(8)
+    size = int.from_bytes(head[4:], "little")
+    if head[:4] != _DICTIONARY_MAGIC or at < 8 + size:
+        file.seek(at)
+        return file, 0
+    frame = head + file.read(size)
+    file.seek(at)
+    return _WithDictionary(file, frame), at - len(frame)
 
 
 def _is_gzip_record(file: BinaryIO, at: int) -> bool:

@@ -16,13 +16,15 @@ from __future__ import annotations
 import importlib.util
 import os
 import time
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from .._wording import count_noun
 from ..errors import missing
 from . import _inputs
-from ._batches import Columns, Input, WrongColumnsError
+from ._batches import NOTES, Columns, Input, WrongColumnsError
 from ._downloads import HTTP_RATE
 from ._processes import Progress, ProgressTracker, run_in_processes
 from ._shards import (
@@ -81,6 +83,18 @@ class Run:
     def bad(self) -> int:
         """The number of records that could not be read."""
         return sum(each.bad for each in self.shards)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the archives have besides readable files and errors: how many, and what it means."""
+        counts: Counter[str] = Counter()
+        for each in self.shards:
+            counts.update(each.noted)
+        return tuple(
+            f"{count_noun(counts[kind], noun)}{meaning}"
+            for kind, (noun, meaning) in NOTES.items()
+            if counts[kind]
+        )
 
     @property
     def failed(self) -> tuple[ShardReport, ...]:

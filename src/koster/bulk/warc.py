@@ -12,18 +12,20 @@ from __future__ import annotations
 
 import enum
 import re
-import zlib
+from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, BinaryIO
 
+from .._bodies import Body, stored_body
 from .._charsets import declared_charset
 from .._contents import is_binary, is_page
+from ..access import wants_body
 from ..dialects import RFC9309
 from ..errors import UnreadableError, UrlError
 from ..origins import origin_of, redirect_target
-from ._warc_reader import MAX_BODY, BadRecord, decode_brotli, decode_chunked
+from ._warc_reader import MAX_BODY, BadRecord
 from ._warc_recovery import whole_records
 
 __all__ = ["MAX_BODY", "BadRecord", "FetchClass", "Record", "records"]
@@ -46,7 +48,7 @@ class FetchClass(enum.StrEnum):
     UNAVAILABLE = "unavailable"
     """4xx except 429: there is no file, and everything is allowed."""
     UNREACHABLE = "unreachable"
-    """5xx, 429, or an unusable response: nothing is allowed."""
+    """5xx, 429, or an unusable response, such as one that is cut: nothing is allowed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +59,20 @@ class Record:
         url: The URL that was requested, in ASCII and without a fragment.
         origin: The site, as in ``https://example.com``.
         crawl: The name of the crawl, if the archive has one: ``CC-MAIN-2026-45``.
-        fetched: When; None if the archive does not say.
+        fetched: When, in UTC; None if the archive does not say. A date without a time (WARC 1.1) is
+            its first moment.
         status: The HTTP status.
         fetch_class: The meaning of the status and the body.
         location: The target of a redirect, or None.
         content_type: The declared media type, or None.
         charset: The declared charset, or None.
-        body: The body without codings, at most `MAX_BODY` bytes.
-        is_whole: Whether the body is complete.
+        body: The body without codings, at most `MAX_BODY` bytes; as stored if it cannot be decoded.
+        is_whole: Whether all that crawlers must read of a file is there (500 KiB, RFC 9309 §2.5),
+            and can be decoded. None if the archive does not say so: the file is stored without
+            the coding that its headers declare. Also None if the status is not 2xx.
         offset: The offset of the record in the archive, in bytes; not exact if a gzip member has
             several records.
+        is_cut: Whether the file has more bytes than ``body``.
     """
 
     url: str
@@ -79,8 +85,9 @@ class Record:
     content_type: str | None
     charset: str | None
     body: bytes
-    is_whole: bool
+    is_whole: bool | None
     offset: int
+    is_cut: bool = False
 
 
 def records(
@@ -116,16 +123,20 @@ def records_after(
     last: int = -1,
     crawl: str | None = None,
     broken: BadRecord | None = None,
+    noted: Counter[str] | None = None,
 ) -> Iterator[Record | BadRecord]:
     """Yield the fetches in an archive after the record with the offset ``last``.
 
     If that one is ``broken``, yield it, too: the data after it may be reported with its offset.
+    Add to ``noted`` how many records are revisits and resources.
     """
-    return _without_repeats(_fetches(file, path, last, crawl or crawl_from_path(path)), broken)
+    counts: Counter[str] = Counter() if noted is None else noted
+    found = _fetches(file, path, last, crawl or crawl_from_path(path), counts)
+    return _without_repeats(found, broken)
 
 
 def _fetches(
-    file: BinaryIO, path: str, last: int, crawl: str | None
+    file: BinaryIO, path: str, last: int, crawl: str | None, noted: Counter[str]
 ) -> Iterator[Record | BadRecord]:
     for raw in whole_records(file, path, last):
         if isinstance(raw, BadRecord):
@@ -136,6 +147,17 @@ def _fetches(
             found = record_of(raw, crawl)
             if found is not None:
                 yield found
+        elif is_noted(raw):
+            noted[raw.type] += 1
+
+
+def is_noted(raw: RawRecord) -> bool:
+    """Tell whether a record has no response, but is about an HTTP fetch all the same.
+
+    A revisit has its body elsewhere, and a resource has a body without a status (ISO 28500 §6).
+    """
+    target = (raw.url or "").removeprefix("<")
+    return raw.type in ("revisit", "resource") and _HTTP_URL.match(target) is not None
 
 
 def _without_repeats(
@@ -193,29 +215,28 @@ def record_of(raw: RawRecord, crawl: str | None) -> Record | BadRecord | None:
             return BadRecord(raw.offset, f"invalid WARC-Target-URI: {error}")
     if raw.status is None or not 100 <= raw.status <= 999:
         return BadRecord(raw.offset, "no HTTP status line")
-    content_type = raw.header("Content-Type")
+    content_type = raw.headers.get("content-type")
     location = None
     if 300 <= raw.status < 400:
-        location = target_of(url, raw.status, raw.header("Location"))
-    body = _decode_body(raw)
+        location = target_of(url, raw.status, raw.headers.get("location"))
+    found = stored_body(raw.headers, raw.body, is_cut=not raw.is_whole, limit=MAX_BODY)
+    body = found if isinstance(found, Body) else Body(raw.body[:MAX_BODY], is_whole=False)
+    is_served = wants_body(raw.status)
     return Record(
         url=url,
         origin=origin,
         crawl=crawl,
-        fetched=_in_utc(raw.fetched),
+        fetched=raw.fetched,
         status=raw.status,
         fetch_class=_classify(raw.status, location, content_type or "", body),
         location=location,
         content_type=content_type,
         charset=declared_charset(content_type) if content_type else None,
-        body=body[:MAX_BODY],
-        is_whole=raw.is_whole and len(body) <= MAX_BODY,
+        body=body.content,
+        is_whole=body.is_whole if is_served else None,
         offset=raw.offset,
+        is_cut=body.is_cut,
     )
-
-
-def _in_utc(moment: datetime | None) -> datetime | None:
-    return moment.replace(tzinfo=UTC) if moment is not None and moment.tzinfo is None else moment
 
 
 def target_of(url: str, status: int, location: str | None) -> str | None:
@@ -246,26 +267,15 @@ def is_text_type(content_type: str) -> bool:
     return media.startswith("text/") or media in _OTHER_TYPES or "/" not in media
 
 
-def _classify(status: int, location: str | None, content_type: str, body: bytes) -> FetchClass:
-    if 200 <= status < 300:
-        is_robots = is_text_type(content_type) and not is_page(body) and not is_binary(body)
+def _classify(status: int, location: str | None, content_type: str, body: Body) -> FetchClass:
+    if wants_body(status):
+        if body.is_whole is False:
+            return FetchClass.UNREACHABLE
+        content = body.content
+        is_robots = is_text_type(content_type) and not is_page(content) and not is_binary(content)
         return FetchClass.OK if is_robots else FetchClass.WRONG_TYPE
     if location is not None:
         return FetchClass.REDIRECT
     if status in UNAVAILABLE:
         return FetchClass.UNAVAILABLE
     return FetchClass.UNREACHABLE
-
-
-def _decode_body(raw: RawRecord) -> bytes:
-    """Return a body without its codings; unchanged if it does not have those declared."""
-    body = raw.body
-    with suppress(OSError, ValueError, EOFError, zlib.error):
-        if (raw.header("Transfer-Encoding") or "").strip().lower() == "chunked":
-            body = decode_chunked(body)
-        coding = (raw.header("Content-Encoding") or "").strip().lower()
-        if coding in ("gzip", "x-gzip", "deflate"):
-            body = zlib.decompressobj(zlib.MAX_WBITS | 32).decompress(body, MAX_BODY + 1)
-        elif coding == "br":
-            body = decode_brotli(body)
-    return body

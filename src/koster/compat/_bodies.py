@@ -5,9 +5,8 @@ from __future__ import annotations
 import http.client
 from typing import TYPE_CHECKING, Any
 
-from .._bodies import undecoded_failure
-from .._charsets import is_utf8
-from .._codings import ERRORS, decoder_for
+from .. import _bodies
+from ..access import Failure
 from ._timed import RequestDeadline, read_up_to
 
 if TYPE_CHECKING:
@@ -37,18 +36,9 @@ def decode_body(content: bytes, headers: Message, limit: int) -> bytes:
         http.client.HTTPException: the body cannot be decoded.
     """
     coding = ", ".join(headers.get_all("Content-Encoding", []))
-    try:
-        decoder = decoder_for(coding)
-        decoded = decoder.feed(content, limit)
-        is_whole = decoder.is_whole or len(decoded) >= limit or not content
-    except ERRORS as error:
-        # Some servers declare a coding for plain text.
-        if not is_utf8(content):
-            raise http.client.HTTPException(f"the body cannot be decoded: {error}") from error
-        decoded, is_whole = content[:limit], True
-    if not is_whole:
-        raise http.client.IncompleteRead(decoded)
-    failure = undecoded_failure({"content-encoding": coding}, decoded)
-    if failure is not None:
-        raise http.client.HTTPException(failure.why)
-    return decoded
+    found = _bodies.decode_body({"content-encoding": coding}, content, limit=limit, enough=limit)
+    if isinstance(found, Failure):
+        if found is _bodies.TRUNCATED:
+            raise http.client.IncompleteRead(content)
+        raise http.client.HTTPException(found.why)
+    return found.content

@@ -360,8 +360,8 @@ def _run(
     sys.exit(3 if errors or done.failed else 1 if done.bad else 0)
 
 
-def _print_summary(done: runs.Run, output: str, *, is_quiet: bool) -> None:
-    """Print the errors and totals of a run."""
+def _print_errors(done: runs.Run) -> None:
+    """Print the first errors of each input."""
     for each in done.shards:
         if each.why is not None:
             screen.complain(each.why)
@@ -370,6 +370,11 @@ def _print_summary(done: runs.Run, output: str, *, is_quiet: bool) -> None:
         if each.bad > _MAX_PRINTED:
             more = count_noun(each.bad - _MAX_PRINTED, "more record")
             screen.complain(f"{each.input}: {more} that could not be read")
+
+
+def _print_summary(done: runs.Run, output: str, *, is_quiet: bool) -> None:
+    """Print the errors and totals of a run."""
+    _print_errors(done)
     if is_quiet:
         return
     complete = [each for each in done.shards if each.why is None]
@@ -382,6 +387,8 @@ def _print_summary(done: runs.Run, output: str, *, is_quiet: bool) -> None:
         print(
             f"{rows:,} of them new, from {count_noun(new, 'input')}, in {done.seconds:,.1f} s{rate}"
         )
+    for note in done.notes:
+        print(note)
     if done.bad:
         print(f"{count_noun(done.bad, 'record')} could not be read")
     if done.failed:

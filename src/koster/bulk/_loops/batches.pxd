@@ -46,6 +46,9 @@ cpdef bint count_up(const int[::1] numbers) noexcept
 cpdef list marked(
     const unsigned char[::1] data, const long long[::1] starts, const long long[::1] ends
 )
+cpdef list unusual(
+    const unsigned char[::1] data, const long long[::1] starts, const long long[::1] ends
+)
 cpdef bytearray gather(
     const unsigned char[::1] data, const long long[::1] starts, const long long[::1] ends,
     long long[::1] bounds

@@ -308,6 +308,22 @@ def marked(data: Buffer, starts: Longs, ends: Longs) -> list[int]:
     return found
 
 
+@cython.locals(byte="unsigned char", seen="unsigned char")
+def unusual(data: Buffer, starts: Longs, ends: Longs) -> list[int]:
+    """Return the numbers of parts that are not ASCII, or have NUL."""
+    text = _buffers.address(data)
+    found = []
+    for index in range(len(starts)):
+        seen = 0
+        for at in range(starts[index], ends[index]):
+            # The highest bit tells both: it is set in 0 less one, as bytes wrap around.
+            byte = text[at]
+            seen |= byte | ((byte - 1) & 255)
+        if seen & 128:
+            found.append(index)
+    return found
+
+
 def gather(data: Buffer, starts: Longs, ends: Longs, bounds: array[int]) -> bytearray:
     """Concatenate ``data[starts[n]:ends[n]]``, and fill in their bounds, one more than parts.
 

@@ -25,7 +25,7 @@ _ZERO, _NINE, _COLON, _SEMICOLON, _ZULU = 48, 57, 58, 59, 90
 #: What the integers of a row are: the number of its record; its HTTP status, 0 if the record is
 #: irregular; start and size of the target URI, and the size of its origin; start and size of the
 #: date; start (-1 if it is missing) and size of Content-Type and Location; start and size of the
-#: body; whether WARC-Truncated is missing; and whether the body is `_is_plain`.
+#: body; whether it has its Content-Length, without WARC-Truncated; and whether it is `_is_plain`.
 COLUMNS = (
     "number", "status", "url", "url_size", "origin_size", "date", "date_size",
     "content_type", "content_type_size", "location", "location_size", "body", "body_size",
@@ -38,9 +38,11 @@ _TYPE, _, _LOCATION, _, _BODY, _BODY_SIZE, _WHOLE, _PLAIN, _WIDTH = range(7, 16)
 _NAMES = (
     b"WARC-Type", b"Content-Length", b"Content-Type", b"WARC-Target-URI", b"WARC-Date",
     b"WARC-Truncated", b"Content-Type", b"Location", b"Content-Encoding", b"Transfer-Encoding",
+    b"Content-Length",
 )  # fmt: skip
 _KIND, _LENGTH, _MEDIA, _TARGET, _MOMENT, _CUT = range(6)
-_HTTP_TYPE, _HTTP_LOCATION, _CONTENT_CODING, _TRANSFER_CODING, _FIELDS = range(6, 11)
+_HTTP_TYPE, _HTTP_LOCATION, _CONTENT_CODING = range(6, 9)
+_TRANSFER_CODING, _HTTP_LENGTH, _FIELDS = range(9, 12)
 _NAME_TABLE = b"".join(_NAMES)
 _NAME_BYTES = _NAME_TABLE
 _NAME_SIZE_TABLE = bytes(map(len, _NAMES))
@@ -234,7 +236,7 @@ class Scanner:
             return _memory.same(data, start, _REQUEST, 0, size)
         return size == 8 and _memory.same(data, start, _METADATA, 0, size)
 
-    @cython.locals(is_coded="bint")
+    @cython.locals(is_coded="bint", length="int")
     def _read_response(self, data: Bytes, start: int, end: int, table: Longs, at: int) -> int:
         """Fill in a row, and return the HTTP status; 0 if the record is irregular."""
         status = _status(data, start) if end - start > 16 and self._is_response(data) else 0
@@ -245,6 +247,11 @@ class Scanner:
         is_coded = self.spans[2 * _CONTENT_CODING] >= 0 or self.spans[2 * _TRANSFER_CODING] >= 0
         if origin == 0 or body < 0 or is_coded or not self.is_regular:
             return 0
+        length = 0
+        if self.spans[2 * _HTTP_LENGTH] >= 0:
+            length = _number(data, self.spans[2 * _HTTP_LENGTH], self.spans[2 * _HTTP_LENGTH + 1])
+            if length < 0:
+                return 0
         self._fill(table, at + _URL, _TARGET)
         self._fill(table, at + _DATE, _MOMENT)
         self._fill(table, at + _TYPE, _HTTP_TYPE)
@@ -252,7 +259,7 @@ class Scanner:
         table[at + _ORIGIN_SIZE] = origin
         table[at + _BODY] = body
         table[at + _BODY_SIZE] = end - body
-        table[at + _WHOLE] = self.spans[2 * _CUT] < 0
+        table[at + _WHOLE] = self.spans[2 * _CUT] < 0 and length <= end - body
         table[at + _PLAIN] = 200 <= status < 300 and _is_plain(data, body, end)
         return status
 
@@ -321,8 +328,8 @@ def _is_http(data: Bytes, start: int, size: int) -> bool:
 
 @cython.locals(is_digit="bint")
 def _is_moment(data: Bytes, start: int, size: int) -> bool:
-    """Tell whether a date is as in ``2026-11-01T00:00:00Z``, or in microseconds."""
-    if size not in (_SHAPE_SIZE + 1, _SHAPE_SIZE + 8) or data[start + size - 1] != _ZULU:
+    """Tell whether a date is as in ``2026-11-01T00:00:00Z``, with up to six digits of a second."""
+    if size <= _SHAPE_SIZE or size > _SHAPE_SIZE + 8 or data[start + size - 1] != _ZULU:
         return False
     if data[start] not in (_ZERO + 1, _ZERO + 2):
         return False
@@ -334,7 +341,8 @@ def _is_moment(data: Bytes, start: int, size: int) -> bool:
             return False
     if size == _SHAPE_SIZE + 1:
         return True
-    return data[start + _SHAPE_SIZE] == _DOT and _number(data, start + _SHAPE_SIZE + 1, 6) >= 0
+    digits = _number(data, start + _SHAPE_SIZE + 1, size - _SHAPE_SIZE - 2)
+    return data[start + _SHAPE_SIZE] == _DOT and digits >= 0
 
 
 @cython.locals(at="int", byte="int")

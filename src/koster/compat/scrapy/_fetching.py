@@ -46,7 +46,15 @@ from ...decisions import Reason
 from ...freshness import MIN_RETRY, Entry, is_fresh
 from ...origins import Origin
 from ._failures import TimeoutReachedError, through, to_failure
-from ._http_cache import HttpCache, has_page, http_cache_of, is_current, is_definite, stored_at
+from ._http_cache import (
+    HttpCache,
+    as_stored,
+    has_page,
+    http_cache_of,
+    is_current,
+    is_definite,
+    stored_at,
+)
 from ._parser import KosterRobotParser
 from ._proxies import Credentials, proxy_of, route, route_key
 
@@ -61,6 +69,7 @@ _RECEIVED = "koster_bytes"
 _DEADLINE = "koster_deadline"
 _DOWNLOADED = "koster_downloaded"
 
+_LOST = "the HTTP cache has lost its response"
 _NOT_STORED = "not in the HTTP cache, and HTTPCACHE_IGNORE_MISSING is on"
 
 #: Outcomes cached in memory, and the total bytes of their files.
@@ -320,7 +329,12 @@ class Fetcher:
             why = f"proxy failed: {status_phrase(407)}"
             return _Answer(through(FailureKind.PROXY, why, proxy_of(request)), request, stored)
         # Scrapy's middleware has decoded the response, also one that was cut off.
-        raw = None if "cached" in response.flags else next(iter(request.meta[_DOWNLOADED]), None)
+        if "cached" in response.flags:
+            raw = as_stored(self._crawler, request)
+            if raw is None:
+                return _Answer(Failure(FailureKind.CONNECTION, _LOST), request, stored)
+        else:
+            raw = next(iter(request.meta[_DOWNLOADED]), None)
         return _Answer(_to_result(raw or response, is_raw=raw is not None), request, stored)
 
     async def _download(self, request: scrapy.Request, fetch: _Fetch) -> Any:

@@ -52,6 +52,15 @@ def stored_at(response: Any, meta: Mapping[str, Any], now: datetime) -> datetime
     return min(moment, now)
 
 
+def as_stored(crawler: Any, request: Request) -> Any:
+    """Return a response of the HTTP cache as it arrived, or None."""
+    middleware = crawler.get_downloader_middleware(HttpCacheMiddleware)
+    try:
+        return middleware.storage.retrieve_response(crawler.spider, request.copy())
+    except Exception:  # noqa: BLE001 - whatever storages raise
+        return None
+
+
 def is_definite(status: int) -> bool:
     """Return whether a stored status says what the site has: no error, and no proxy's answer."""
     return 200 <= status < 500 and status not in (304, 407, 429)
