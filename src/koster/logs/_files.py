@@ -11,7 +11,8 @@ import stat
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from datetime import tzinfo
 from typing import Any
 
 from .._opening import check_file
@@ -19,11 +20,12 @@ from .._wording import count_noun
 from ..bulk._arrow import np, pa
 from ..bulk._fetches import NEVER
 from ..errors import UnreadableError
-from . import _formats
 from ._blocks import Block, blocks, opened, read
-from ._formats import Format
+from ._detection import MIN_READABLE, resolve
+from ._explaining import unread
+from ._formats import Format, reader_of
 from ._identity import Identities
-from ._patterns import FormatError, check_fields
+from ._patterns import FormatError
 from ._requests import MAX_SAMPLES, REQUESTS, Parsed, parse_block
 from ._tables import kind_of, read_table
 
@@ -51,6 +53,10 @@ class LogFile:
     lines: int = 0
     unreadable: int = 0
     samples: list[bytes] = field(default_factory=list)
+    requests: int = 0
+    has_agent: bool = False
+    has_local_time: bool = False
+    found: set[str] = field(default_factory=set)
     error: str | None = None
     is_disordered: bool = False
 
@@ -61,12 +67,12 @@ class LogFile:
 
     def check(self) -> str | None:
         """Return an error if most lines were unreadable."""
-        if self.unreadable <= self.lines * (1 - _formats.MIN_READABLE):
+        if self.unreadable <= self.lines * (1 - MIN_READABLE):
             return None
         sample = self.samples[0] if self.samples else b""
         return (
             f"{self.path}: {self.unreadable:,} of {count_noun(self.lines, 'line')} could not be "
-            f"read as {self.format_name}; they look like {_formats.looks_like(sample)}"
+            f"read as {self.format_name}; they look like {unread(self.format, sample)}"
         )
 
 
@@ -80,6 +86,7 @@ class ReadOptions:
         columns: The names of the columns of tables, and of the fields of JSON, by field.
         jobs: How many threads parse.
         progress: Called with the number of bytes that were read.
+        zone: The time zone of times without one; None: UTC.
     """
 
     identities: Identities
@@ -87,6 +94,7 @@ class ReadOptions:
     columns: Mapping[str, str] = field(default_factory=dict)
     jobs: int = 1
     progress: Callable[[int], object] = lambda size: None  # noqa: ARG005 - does nothing
+    zone: tzinfo | None = None
 
 
 def find_files(
@@ -139,19 +147,21 @@ def _open_head(path: str, reading: ReadOptions) -> LogFile:
     """
     if path == "-" or _is_stream(path):
         # It can be read only once.
-        return LogFile(path, reading.format)
+        return LogFile(path, None)
     kind = _kind_of_table(path)
     if kind is not None and reading.format is None:
-        first = next(read_table(path, kind, reading.columns, reading.identities), None)
+        first = next(
+            read_table(path, kind, reading.columns, reading.identities, reading.zone), None
+        )
         return LogFile(path, None, kind, NEVER if first is None else first.first)
     with opened(path) as file:
         block = next(blocks(file, path, _HEAD_BYTES), Block(b""))
     if block.dropped and not block.data:
         raise FormatError(f"{path}: the first line is too long for a log")
     head = block.data
-    found = _format_of(head, path, reading)
-    segments = list(_formats.reader_of(found).segments(head))
-    parsed = parse_block(block, segments, reading.identities)
+    found = resolve(head, path, reading.format, reading.columns)
+    segments = list(reader_of(found).segments(head))
+    parsed = parse_block(block, segments, reading.identities, reading.zone)
     return LogFile(path, found, None, parsed.first)
 
 
@@ -176,24 +186,6 @@ def _kind_of_table(path: str) -> str | None:
     """
     with opened(path) as file:
         return kind_of(path, read(file, 4, path))
-
-
-def _format_of(head: bytes, path: str, reading: ReadOptions) -> Format:
-    if reading.format is not None:
-        return _with_columns(reading.format, reading.columns)
-    if reading.columns and head.lstrip().startswith(b"{"):
-        return _with_columns(_formats.FORMATS["nginx-json"], reading.columns)
-    return _formats.detect(head, path)
-
-
-def _with_columns(form: Format, columns: Mapping[str, str]) -> Format:
-    """Return a JSON format with the names of fields that were given."""
-    if not columns or not isinstance(form.lines, _formats.JsonFormat):
-        return form
-    given = {name: _formats.json_path(column) for name, column in columns.items()}
-    paths = dict(form.lines.paths) | {name: (path,) for name, path in given.items()}
-    check_fields(paths)
-    return replace(form, lines=_formats.JsonFormat(paths))
 
 
 class _Stream:
@@ -224,6 +216,10 @@ class _Stream:
         file.lines += parsed.lines
         file.unreadable += parsed.unreadable
         file.samples += parsed.samples[: MAX_SAMPLES - len(file.samples)]
+        file.requests += len(parsed.requests)
+        file.has_agent |= parsed.has_agent
+        file.has_local_time |= parsed.has_local_time
+        file.found |= parsed.found
         self.rows = parsed.requests
         if NEVER < parsed.last < self.end - _HOUR:
             file.is_disordered = True
@@ -283,7 +279,9 @@ class LogReader:
     def _parsed(self, file: LogFile, pool: ThreadPoolExecutor) -> Iterator[Parsed]:
         reading = self._reading
         if file.kind is not None:
-            yield from read_table(file.path, file.kind, reading.columns, reading.identities)
+            yield from read_table(
+                file.path, file.kind, reading.columns, reading.identities, reading.zone
+            )
             return
         pending: deque[Any] = deque()
         failure = None
@@ -291,13 +289,17 @@ class LogReader:
             reader = None
             try:
                 for block in blocks(data, file.path):
-                    if file.format is None:
-                        # A stream.
+                    if reader is None:
+                        # That of a stream is not known yet.
                         name = "standard input" if file.path == "-" else file.path
-                        file.format = _format_of(block.data, name, reading)
-                    reader = reader or _formats.reader_of(file.format)
+                        file.format = file.format or resolve(
+                            block.data, name, reading.format, reading.columns
+                        )
+                        reader = reader_of(file.format)
                     segments = list(reader.segments(block.data))
-                    pending.append(pool.submit(parse_block, block, segments, reading.identities))
+                    pending.append(
+                        pool.submit(parse_block, block, segments, reading.identities, reading.zone)
+                    )
                     reading.progress(len(block.data))
                     while len(pending) > reading.jobs + 1:
                         yield pending.popleft().result()

@@ -14,7 +14,8 @@ from .._opening import open_file
 from ..bulk.judging import VERDICTS, Verdict
 from ..errors import UnreadableError
 from ._blocks import BLOCK_BYTES, Block
-from ._formats import detect, format_of, reader_of
+from ._detection import format_of, resolve
+from ._formats import reader_of
 from ._identity import Identified
 from ._patterns import FormatError
 from ._requests import parse_block
@@ -82,12 +83,13 @@ def follow(
             for data in tail.read():
                 if reader is None:
                     try:
-                        reader = reader_of(form or detect(data, path))
+                        reader = reader_of(resolve(data, path, form, options.columns))
                     except FormatError:
                         if is_past:
                             raise
                         continue
-                parsed = parse_block(Block(data), list(reader.segments(data)), analysis.identities)
+                segments = list(reader.segments(data))
+                parsed = parse_block(Block(data), segments, analysis.identities, options.timezone)
                 if len(parsed.requests):
                     requests, judgement = analysis.add(parsed.requests)
                     if not is_past:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any
 
 from .._wording import count_noun, joined
@@ -15,9 +15,10 @@ from ..bulk._fetches import NEVER
 from ..bulk.judging import GRACE, VERDICTS, Judge, Judgement, Verdict, to_column
 from ..dialects import RFC9309, Dialect
 from ..errors import KosterError
+from ._checks import unnamed, zone_notices
+from ._detection import format_of
 from ._dns import ReverseDns, skipped_notice
 from ._files import LogFile, LogReader, ReadOptions, find_files
-from ._formats import format_of
 from ._identity import MAX_NAMES, STATUSES, Identities
 from ._pace import Paces
 from ._requests import as_targets
@@ -50,6 +51,7 @@ class Options:
         dialect: How to read the robots.txt.
         jobs: How many threads parse; None: as many as there are cores.
         progress: Called with the number of bytes that were read.
+        timezone: The time zone of times without one; None: they are read as UTC, with a notice.
     """
 
     format: str | None = None
@@ -63,6 +65,7 @@ class Options:
     dialect: Dialect = RFC9309
     jobs: int | None = None
     progress: Callable[[int], object] = lambda size: None  # noqa: ARG005 - does nothing
+    timezone: tzinfo | None = None
 
 
 #: The columns of events: a row for each request of a crawler.
@@ -319,7 +322,7 @@ def analyze(
     form = None if options.format is None else format_of(options.format)
     reading = ReadOptions(
         analysis.identities, form, options.columns, options.jobs or os.cpu_count() or 1,
-        options.progress,
+        options.progress, options.timezone,
     )  # fmt: skip
     files, errors, notices = find_files(paths, reading)
     reader = LogReader(files, reading)
@@ -330,4 +333,7 @@ def analyze(
     for file in files:
         if error := file.error or file.check():
             errors.append(error)
+    unnamed_errors, unnamed_notices = unnamed(files)
+    errors += unnamed_errors
+    notices = [*unnamed_notices, *zone_notices(files, options.timezone), *notices]
     return analysis.report(reader, files, errors, notices)

@@ -1,0 +1,76 @@
+"""What a report says of its files: errors and notices about what they lack."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import tzinfo
+from typing import Protocol
+
+from .._wording import joined
+from ._formats import Format
+
+
+class Read(Protocol):
+    """A file that was read: see `koster.logs._files.LogFile`."""
+
+    path: str
+    format: Format | None
+    lines: int
+    unreadable: int
+    has_agent: bool
+    has_local_time: bool
+    requests: int
+    found: set[str]
+
+
+def unnamed(files: Iterable[Read]) -> tuple[list[str], list[str]]:
+    """Return errors and notices about files of which no line has a User-Agent.
+
+    It is an error, unless crawlers were recognized by their addresses, or another file of the same
+    format has User-Agents.
+    """
+    files = list(files)
+    named = {_name(each) for each in files if each.has_agent}
+    errors, notices = [], []
+    for each in files:
+        if each.has_agent or each.lines == each.unreadable:
+            continue
+        if each.requests:
+            notices.append(
+                f"No line of {each.path} has a User-Agent: crawlers are recognized by address "
+                "only, if their operators publish them"
+            )
+        elif "agent" not in _fields(each) or _name(each) not in named:
+            errors.append(_error(each))
+    return errors, notices
+
+
+def _name(file: Read) -> str | None:
+    return file.format.name if file.format else None
+
+
+def _fields(file: Read) -> Iterable[str]:
+    lines = file.format.lines if file.format else None
+    return getattr(lines, "fields", file.found)
+
+
+def _error(file: Read) -> str:
+    advice = file.format.advice if file.format else ""
+    return (
+        f"No line of {file.path} has a User-Agent, which tells crawlers apart. Fields found: "
+        f"{joined(sorted(file.found - {'agent'}))}. Log the User-Agent, too"
+        + (f": {advice}" if advice else "")
+    )
+
+
+def zone_notices(files: Iterable[Read], zone: tzinfo | None) -> list[str]:
+    """Return a notice about times without a time zone, or about a zone that no time needs."""
+    files = list(files)
+    is_needed = any(each.has_local_time for each in files)
+    if zone is None and is_needed:
+        return [
+            "Times have no time zone and are read as UTC; name it with --timezone Europe/Berlin"
+        ]
+    if zone is not None and files and not is_needed:
+        return [f"--timezone {zone} is not used: all times have a time zone"]
+    return []

@@ -1,0 +1,215 @@
+"""Each known format is detected, and all of its fields are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from koster.logs import FORMATS
+from tests.helpers.log_samples import (
+    BOT,
+    ENCODED,
+    LINE,
+    NAMELESS,
+    NOON,
+    OWNED,
+    SAMPLES,
+    WITH_HOST,
+    Events,
+)
+from tests.helpers.support import ROOT
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[..., Path]:
+    def write(content: str | bytes, name: str = "access.log") -> Path:
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return write
+
+
+#: What is inside of lines with other lines.
+INSIDE = {"caddy-console": "caddy"}
+ENVELOPES = {
+    "syslog", "docker-compose", "kubernetes", "caddy-console", "docker", "loki", "message",
+}  # fmt: skip
+
+
+NO_AGENT = LINE.replace(BOT, "-")
+HAPROXY = "1.2.3.4:59946 [10/Mar/2026:12:00:00.764] f b/s1 0/0/0/0/0 200 73 - - ---- 4/1/0/0/0 0/0 "
+HAPROXY_CLF = SAMPLES["haproxy-clf"]
+
+#: Logs without User-Agents, and what the error says to do.
+ADVICE = {
+    "combined": (NO_AGENT, "Log the User-Agent, too"),
+    "common": (SAMPLES["common"].replace(OWNED, "1.2.3.4"), "use the format combined"),
+    "traefik": (SAMPLES["traefik"].replace(BOT, "-"), "headers.names.User-Agent to keep"),
+    "traefik-json": (SAMPLES["traefik-json"].replace("request_User-Agent", "x"), "User-Agent to keep"),
+    "haproxy": ((f'{HAPROXY}"GET /a HTTP/1.1"\n{HAPROXY}{{shop.example}} "GET /a HTTP/1.1"\n'
+                f'{HAPROXY}{{text/plain}} "GET /a HTTP/1.1"\n'), "capture request header User-Agent"),
+    "haproxy-clf": (HAPROXY_CLF[: HAPROXY_CLF.index('"Mozilla')] + "\n", "capture request header"),
+    "logpush": (SAMPLES["logpush"].replace("ClientRequestUserAgent", "x"), "ClientRequestUserAgent"),
+    "heroku": (SAMPLES["heroku"].replace(OWNED, "1.2.3.4"), "in the application"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_formats_are_detected_and_read(name: str, write: Callable[..., Path]) -> None:
+    found = Events([write(SAMPLES[name])])
+    inside = f"{INSIDE.get(name, 'combined')} in {name}" if name in ENVELOPES else name
+    assert found.report.files[0][1] == inside
+    assert (found.report.lines, found.report.unreadable) == (1, 0)
+    (row,) = found.rows
+    assert row["time"].timestamp() == pytest.approx(NOON.timestamp(), abs=1)
+    url = row["url"].removeprefix("https://shop.example")
+    assert url.removeprefix(":443") == "/private/a?x=1"
+    assert (row["method"], row["status"], row["crawler"]) == ("GET", 200, "GPTBot")
+    assert row["address"] == (OWNED if name in NAMELESS else "1.2.3.4")
+    # IIS writes "+" for a space, and for "+".
+    agents = dict.fromkeys(NAMELESS) | {"w3c": BOT.replace("+", " ")}
+    assert row["agent"] == agents.get(name, BOT)
+    assert row["verdict"] == "violation"
+    host = row["host"] and row["host"].removesuffix(":443").removesuffix(
+        ".s3-website.us-west-1.amazonaws.com"
+    )
+    assert host == ("shop.example" if name in WITH_HOST else None)
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS.keys() - {"w3c"}))
+def test_formats_may_be_named(name: str, write: Callable[..., Path]) -> None:
+    found = Events([write(SAMPLES[name])], format=name)
+    assert [row["url"][-14:] for row in found.rows] == ["/private/a?x=1"]
+    assert found.report.errors == ()
+
+
+@pytest.mark.parametrize("name", sorted(ADVICE))
+def test_a_log_without_user_agents_is_an_error(name: str, write: Callable[..., Path]) -> None:
+    """It said "No crawler in the log." and ended with 0."""
+    path = write(ADVICE[name][0])
+    report = Events([path]).report
+    assert report.files[0][1] == name
+    (error,) = report.errors
+    start = f"No line of {path} has a User-Agent, which tells crawlers apart. Fields found: "
+    assert error.startswith(start)
+    assert ADVICE[name][1] in error
+
+
+def test_crawlers_known_by_address_are_reported_with_a_notice(write: Callable[..., Path]) -> None:
+    path = write(SAMPLES["common"])
+    report = Events([path]).report
+    assert report.errors == ()
+    assert report.notices[0] == (
+        f"No line of {path} has a User-Agent: crawlers are recognized by address only, if their "
+        "operators publish them"
+    )
+
+
+def test_a_quiet_log_beside_one_with_user_agents_is_no_error(write: Callable[..., Path]) -> None:
+    one, two = write(LINE, "a.log"), write(LINE.replace(BOT, "-"), "b.log")
+    assert Events([one, two]).report.errors == ()
+    assert len(Events([two]).report.errors) == 1
+
+
+def test_people_have_user_agents(write: Callable[..., Path]) -> None:
+    """The first lines have none, and no line is of a crawler."""
+    text = LINE.replace(BOT, "-") * 600 + LINE.replace(BOT, "Mozilla/5.0 Firefox/140")
+    report = Events([write(text)]).report
+    assert (report.errors, report.crawlers) == ((), ())
+
+
+def test_tables_without_user_agents(write: Callable[..., Path]) -> None:
+    header = "time,ip,url,user_agent\n"
+    path = write(f"{header}2026-03-10T12:00:00Z,1.2.3.4,/a,-\n", "a.csv")
+    (error,) = Events([path]).report.errors
+    assert "Fields found: address, time and url" in error
+    path = write("time,ip,url\n2026-03-10T12:00:00Z,1.2.3.4,/a\n", "b.csv")
+    assert "has a User-Agent" in Events([path]).report.errors[0]
+    path = write(f"{header}2026-03-10T12:00:00Z,1.2.3.4,/a,x\n", "c.csv")
+    assert Events([path]).report.errors == ()
+
+
+W3C = "#Fields: date time c-ip cs-method cs-uri-stem sc-status cs(User-Agent) cs(Referer)\n"
+
+
+@pytest.mark.parametrize(
+    ("fields", "line", "agent"),
+    [
+        # Tomcat's ExtendedAccessLogValve.
+        (W3C, f'2026-03-10 12:00:00 1.2.3.4 GET /b 200 "{BOT}" -', BOT),
+        (W3C, f'2026-03-10 12:00:00 1.2.3.4 GET /b 200 "a ""b"" {BOT}" "-"', f'a "b" {BOT}'),
+        # IIS, with a quote in a User-Agent that nothing closes.
+        (W3C, '2026-03-10 12:00:00 1.2.3.4 GET /b 200 "GPTBot+x -', '"GPTBot x'),
+        # Akamai's Log Delivery Service, with the site before the path.
+        ("#Fields: date time cs-ip cs-method cs-uri sc-status cs(User-Agent)\n",
+         f'2026-03-10\t12:00:00\t1.2.3.4\tGET\t/shop.example/b\t200\t"{BOT}"', BOT),
+        ("#Fields: date time cs-ip cs-method cs-uri sc-status cs(User-Agent)\n",
+         f'2026-03-10\t12:00:00\t1.2.3.4\tGET\t/shop.example/b\t200\t"{ENCODED}"', BOT),
+    ],
+)  # fmt: skip
+def test_values_of_w3c_logs_in_quotes(
+    fields: str, line: str, agent: str, write: Callable[..., Path]
+) -> None:
+    """They were cut at their first space."""
+    found = Events([write(f"{fields}{line}\n")])
+    (row,) = found.rows
+    assert (row["agent"], row["url"], found.report.unreadable) == (agent, "/b", 0)
+    assert row["host"] == ("shop.example" if "cs-ip" in fields else None)
+
+
+def test_quotes_do_not_join_the_values_of_other_fields(write: Callable[..., Path]) -> None:
+    line = '2026-03-10 12:00:00 1.2.3.4 GET /b 200 "GPTBot http://x/"y"\n'
+    (row,) = Events([write(W3C + line)]).rows
+    assert row["agent"] == '"GPTBot'
+
+
+def test_percent_signs_are_decoded_by_format_only(write: Callable[..., Path]) -> None:
+    (row,) = Events([write(LINE.replace(BOT, "GPTBot%20+x"))]).rows
+    assert row["agent"] == "GPTBot%20+x"
+
+
+def test_w3c_logs_without_a_list_of_fields(write: Callable[..., Path]) -> None:
+    line = "1773144000.1\t1.2.3.4\tGET\t/b\t200\t" + ENCODED + "\n"
+    form = "timestamp c-ip cs-method cs-uri-stem sc-status cs-user-agent"
+    (row,) = Events([write(line)], format=form).rows
+    assert (row["agent"], row["time"].timestamp()) == (BOT, pytest.approx(1773144000.1))
+    (row,) = Events([write("2026-03-10 12:00:00 1.2.3.4 /b GPTBot\n")],
+                    format="#Fields: date time c-ip cs-uri cs(User-Agent)").rows  # fmt: skip
+    assert (row["agent"], row["time"]) == ("GPTBot", NOON)
+
+
+@pytest.mark.parametrize(
+    ("request_line", "host"),
+    [
+        ("GET http://other.example/private/a HTTP/1.1", "other.example"),
+        ("GET HTTPS://Other.example:8443?x HTTP/1.1", "Other.example:8443"),
+        ("GET http://user@other.example/a@b HTTP/1.1", "other.example"),
+        ("GET http://[::1]:80/ HTTP/1.1", "[::1]:80"),
+        ("GET /http://no.example/ HTTP/1.1", "shop.example"),
+        ("GET http:///a HTTP/1.1", "shop.example"),
+    ],
+)
+def test_the_site_of_an_absolute_url_counts(
+    request_line: str, host: str, write: Callable[..., Path]
+) -> None:
+    """RFC 9112 §3.2.2: it replaces the field Host."""
+    text = LINE.replace("GET /private/a?x=1 HTTP/1.1", request_line)
+    text += LINE
+    (row, other) = Events([write("".join(f"shop.example {each}\n" for each in text.splitlines()))],
+                 format='%V %h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i"').rows  # fmt: skip
+    assert (row["host"], other["host"]) == (host, "shop.example")
+
+
+def test_varnish(write: Callable[..., Path]) -> None:
+    """As varnishncsa 7.1 writes it."""
+    line = LINE.replace("GET /private", "GET http://shop.example/private")
+    (row,) = Events([write(line)], host="shop.example").rows
+    assert (row["host"], row["verdict"]) == ("shop.example", "violation")
+
+
+def test_formats_are_documented() -> None:
+    page = (ROOT / "docs/_details/logs.md").read_text()
+    assert [name for name in FORMATS if f"`{name}`" not in page] == []
