@@ -8,6 +8,11 @@ from pathlib import Path
 import pytest
 
 from koster.logs import FORMATS
+from koster.logs._blocks import Block
+from koster.logs._detection import detect, format_of, resolve
+from koster.logs._formats import reader_of
+from koster.logs._identity import Identities
+from koster.logs._requests import parse_block
 from tests.helpers.log_samples import (
     BOT,
     ENCODED,
@@ -18,8 +23,9 @@ from tests.helpers.log_samples import (
     SAMPLES,
     WITH_HOST,
     Events,
+    as_json,
 )
-from tests.helpers.support import ROOT
+from tests.helpers.support import ROOT, sampled
 
 
 @pytest.fixture
@@ -79,11 +85,116 @@ def test_formats_are_detected_and_read(name: str, write: Callable[..., Path]) ->
     assert host == ("shop.example" if name in WITH_HOST else None)
 
 
-@pytest.mark.parametrize("name", sorted(FORMATS.keys() - {"w3c"}))
-def test_formats_may_be_named(name: str, write: Callable[..., Path]) -> None:
-    found = Events([write(SAMPLES[name])], format=name)
-    assert [row["url"][-14:] for row in found.rows] == ["/private/a?x=1"]
-    assert found.report.errors == ()
+IDENTITIES = Identities()
+
+
+def urls(data: str, form: str | None = None) -> list[str]:
+    """Return the URLs of crawlers in a log, and check that all lines are read."""
+    raw = data.encode()
+    reader = reader_of(resolve(raw, "x", None if form is None else format_of(form)))
+    parsed = parse_block(Block(raw), list(reader.segments(raw)), IDENTITIES)
+    assert parsed.unreadable == 0
+    return [each.decode() for each in parsed.requests["url"].to_pylist()]
+
+
+def test_formats_may_be_named() -> None:
+    for name in sampled(sorted(FORMATS), 3):
+        (url,) = urls(SAMPLES[name], name)
+        assert url.endswith("/private/a?x=1"), name
+
+
+@pytest.mark.parametrize("form", ["combined", '$remote_addr - - [$time_local] "$request" $status'])
+def test_formats_may_be_named_for_lines_inside_of_others(form: str) -> None:
+    for name in sorted(ENVELOPES - {"caddy-console"}):
+        assert len(urls(SAMPLES[name], form)) == (1 if form == "combined" else 0), name
+
+
+def test_lines_inside_of_lines_inside_of_others() -> None:
+    for inner in ("haproxy", "nginx-json", "traefik"):
+        line = f"<134>Mar 10 12:00:00 haproxy[1]: {SAMPLES[inner]}"
+        assert urls(as_json({"log": line})) == ["/private/a?x=1"], inner
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        "Mar 10 12:00:00 web1 nginx: ", "<190>Mar  1 12:00:00 web1 nginx[12]: ",
+        "<134>Mar 10 12:00:00 haproxy[2512]: ", "2026-03-10T12:00:00.1+01:00 web1 nginx: ",
+        "2026-03-10T12:00:00.186641+00:00 app[web.1]: ",
+        "<190>1 2026-03-10T12:00:00Z web1 nginx 12 - - ",
+        '<190>1 2026-03-10T12:00:00Z web1 nginx 12 ID [x@1 a="b"] ',
+        "83 <190>1 2026-03-10T12:00:00+00:00 host app web.3 - ",
+        "web-1  | ", "web_1 | 2026-03-10T12:00:00.123Z ", "2026-03-10T12:00:00.1Z stderr F ",
+    ],
+)  # fmt: skip
+def test_prefixes_of_lines(prefix: str, write: Callable[..., Path]) -> None:
+    """The address was read as "Mar", so that crawlers were called impostors."""
+    owned = LINE.replace("1.2.3.4", OWNED)
+    for line in (owned, owned.replace("1.2.3.4", "::1"), SAMPLES["vhost_combined"]):
+        assert urls(prefix + line) == ["/private/a?x=1"]
+    (row,) = Events([write(prefix + owned)]).rows
+    assert (row["address"], row["identified"]) == (OWNED, "verified")
+
+
+def name_of(data: str) -> str:
+    return detect(data.encode(), "x").name
+
+
+def test_formats_with_a_user_agent_come_first() -> None:
+    common = SAMPLES["common"]
+    assert name_of(LINE * 6 + common * 4) == "combined"
+    assert name_of(LINE * 4 + common * 6) == "common"
+    generic = {"timestamp": "2026-03-10T12:00:00Z", "client_ip": "1.2.3.4", "url": "/", "host": "x"}
+    assert name_of(as_json(generic)) == "nginx-json"
+    assert name_of(as_json(generic | {"user_agent": BOT, "method": "GET"})) == "nginx-json"
+
+
+#: What a log looks like, how it is read, and what is said of it.
+MESSAGES = [
+    # HAProxy's lines, read as those of nginx.
+    (SAMPLES["haproxy"], '$remote_addr [$time_local] "$request" $status "$http_user_agent"',
+     "`[10/Mar/2026:12:00:00.764]` is not `$time_local`"),
+    (SAMPLES["haproxy"], '$remote_addr - - [$time_local] "$request" $status "$http_user_agent"',
+     "`[10/Mar/2026:12:00:00.764]` is not `- - [$time_local]`"),
+    (SAMPLES["haproxy"], "combined", "`[10/Mar/2026:12:00:00.764]` is not `%t`"),
+    (LINE.replace("10/Mar/2026", "2026-03-10"), "combined", "`[2026-03-10:12:00:00 +0000]` is not `%t`"),
+    (SAMPLES["common"], "combined", "it ends before `%{Referer}i`"),
+    (LINE.replace(" 200 ", " ok "), "combined", "`ok` is not `%>s`"),
+    (LINE.replace(" 200 ", " ok "), None, "closest to combined: `ok` is not `%>s`"),
+    (LINE.replace("[", "").replace("]", ""), None, "`10/Mar/2026:12:00:00 +0000` is not `%t`"),
+    (SAMPLES["logpush"], "caddy", "it has no ts, request.uri and no request.headers.User-Agent[0]"),
+    (LINE, "caddy", "is not a JSON object"),
+    (SAMPLES["nginx-json"].replace("2026-", "x"), "nginx-json", "`x03-10T13:00:00+01:00` is not `time`"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "form", "message"), MESSAGES)
+def test_messages_name_the_field(
+    text: str, form: str | None, message: str, write: Callable[..., Path]
+) -> None:
+    (error,) = Events([write(text * 3)], format=form).report.errors
+    assert message in error
+
+
+HOSTILE = [
+    "\0" * 1_000_000, '"' * 1_000_000, "\\" * 1_000_000, "[" * 1_000_000, "{" * 1_000_000,
+    "1.2.3.4 - - [" + "10/Mar/2026:12:00:00 " * 40_000, '{"log": "' * 100_000,
+    "Mar 10 12:00:00 " * 60_000, "2026-03-10T12:00:00Z x " * 40_000, "a | " * 250_000,
+    '{"url": "/", "time": "' + "1" * 1_000_000 + '"}',
+    '{"url": "/", ' + ", ".join(f'"k{n}": {n}' for n in range(100_000)) + "}",
+    '{"log": "\\ud800 GPTBot", "time": "x"}', '{"line": ' + "[" * 100_000, "GPTBot\t" * 100_000,
+    "1.2.3.4:1 [" + "{" * 300_000 + "|" * 300_000 + '} "GET / HTTP/1.1"',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("number", "line"), sampled(list(enumerate(HOSTILE)), 3))
+def test_hostile_lines(number: int, line: str, tmp_path: Path) -> None:
+    """They are an error, or unreadable lines, and soon."""
+    (tmp_path / "a.log").write_text(line)
+    assert Events([tmp_path / "a.log"]).report.errors
+    (tmp_path / "b.log").write_text(f"{LINE * 9}{line}\n{LINE}")
+    found = Events([tmp_path / "b.log"])
+    assert (len(found.rows), found.report.unreadable) == (10, 1)
 
 
 @pytest.mark.parametrize("name", sorted(ADVICE))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from .._json import parse_json
 from .._wording import count_noun
 from ..bulk._arrow import pa, pc
 from ._blocks import lines_of
@@ -78,9 +81,11 @@ def resolve(
         return given
     lines = _sample(data, path)
     share, _ = _fit(given.lines, lines)
+    objects = _objects(lines)
     for each in FORMATS.values():
-        if isinstance(each.lines, Envelope):
-            inside = _wrapped(given, each.name, each.lines)
+        envelope = each.lines
+        if isinstance(envelope, Envelope) and _is_possible(envelope, objects):
+            inside = _wrapped(given, each.name, envelope)
             found, _ = _fit(inside.lines, lines)
             if found > MIN_READABLE and found >= share:
                 return inside
@@ -146,15 +151,45 @@ def _best(lines: Any, depth: int = 0, outside: Collection[str] = ()) -> Format |
 
 def _candidates(lines: Any, depth: int) -> Iterator[Format]:
     """Yield the formats that lines may have: those of text or of JSON."""
-    is_json = lines[0].as_py().lstrip().startswith(b"{")
+    objects = _objects(lines)
     for each in FORMATS.values():
-        if isinstance(each.lines, Envelope):
-            if depth < _MAX_DEPTH and isinstance(each.lines.outer, JsonFormat) is is_json:
-                inside = _inside(each.name, each.lines, lines, depth)
-                if inside is not None:
-                    yield inside
-        elif each.lines is not None and isinstance(each.lines, JsonFormat) is is_json:
+        reader = each.lines
+        if not _is_possible(reader, objects):
+            continue
+        if not isinstance(reader, Envelope):
             yield each
+        elif depth < _MAX_DEPTH and (inside := _inside(each.name, reader, lines, depth)):
+            yield inside
+
+
+def _objects(lines: Any) -> list[Any] | None:
+    """Return lines of JSON, parsed; None for lines of text."""
+    if not lines[0].as_py().lstrip().startswith(b"{"):
+        return None
+    found = []
+    for line in lines.to_pylist():
+        with suppress(ValueError):
+            found.append(parse_json(line))
+    return found
+
+
+def _is_possible(reader: Any, objects: list[Any] | None) -> bool:
+    """Return whether lines may have a format: one of them has the URL, or the line, of JSON."""
+    form = reader.outer if isinstance(reader, Envelope) else reader
+    if not isinstance(form, JsonFormat):
+        return form is not None and objects is None
+    paths = [
+        re.findall(r'"([^"]+)"', path)
+        for name in ("url", "request", "line")
+        for path in form.paths.get(name, ())
+    ]
+    return any(_has(each, path) for each in objects or () for path in paths)
+
+
+def _has(found: Any, path: Sequence[str]) -> bool:
+    for key in path:
+        found = found.get(key) if isinstance(found, dict) else None
+    return found is not None
 
 
 def _inside(name: str, envelope: Envelope, lines: Any, depth: int) -> Format | None:

@@ -13,6 +13,9 @@ from ..bulk._fetches import NEVER
 from ._formats import Enveloped, Format, JsonFormat, TextFormat
 from ._times import moments
 
+#: Bytes of a line that are looked at.
+SAMPLE_BYTES = 8192
+
 #: Characters of a line, and of a value, to show.
 _LINE_CHARACTERS = 100
 _VALUE_CHARACTERS = 60
@@ -93,12 +96,14 @@ def _mismatch(reader: Any, line: bytes) -> str:
 def _without(reader: JsonFormat, line: bytes) -> str:
     """Return which keys a line of JSON lacks."""
     if not reader.are_valid(_column(line))[0].as_py():
-        return f"`{_shown(line, _VALUE_CHARACTERS)}` is not a JSON object"
+        is_cut = len(line) >= SAMPLE_BYTES
+        return "" if is_cut else f"`{_shown(line, _VALUE_CHARACTERS)}` is not a JSON object"
     columns = reader.columns(_column(line))
+    present = {name for name, column in columns.items() if not column.null_count}
     lacking = [
-        " or ".join(each.removeprefix("$.").replace('"', "") for each in reader.paths[name][:3])
-        for name in ("time", "url", "agent")
-        if name in reader.paths and columns[name].null_count
+        " or ".join(each.removeprefix("$.").replace('"', "") for each in reader.paths[some[0]][:3])
+        for some in (("time",), ("url", "request"), ("agent", "address"))
+        if some[0] in reader.paths and not present & {*some}
     ]
     if lacking:
         return f"it has no {joined(lacking, 'and no')}"
@@ -118,14 +123,55 @@ def _different(reader: TextFormat, line: bytes) -> str:
     label, _ = starts[number]
     if _is_time(reader, number) and (time := _TIME.search(line)):
         return f"`{_shown(time[0], _VALUE_CHARACTERS)}` is not `{label}`"
-    before, rest = _split(reader, number, line)
-    value = _value(before, rest)
+    before, rest = _split(_before(reader, number) or "^", line)
     if not rest.strip():
         return f"it ends before `{label}`"
-    if value == rest.strip() and number + 1 < len(starts):
-        return f"it ends before `{starts[number + 1][0]}`"
-    return f"`{_shown(value, _VALUE_CHARACTERS)}` is not `{label}`"
+    if number + 1 < len(starts):
+        found = _without_literal(reader, number, line)
+        if found is not None:
+            before, rest, literal = found
+            closing = _CLOSING.get(literal[-1:].encode(), b"").decode()
+            label = f"{literal}{starts[number + 1][0]}{closing}"
+        if not rest.strip() or _value(before, rest) == rest.strip():
+            return f"it ends before `{starts[number + 1][0]}`"
+    return f"`{_shown(_value(before, rest), _VALUE_CHARACTERS)}` is not `{label}`"
 
+
+def _without_literal(
+    reader: TextFormat, number: int, line: bytes
+) -> tuple[bytes, bytes, str] | None:
+    """Return a line before and from where the text after a field differs, and that text.
+
+    None if the field itself does not match, or nothing of the text after it.
+    """
+    start, after = (reader.pattern.starts[each][1] for each in (number, number + 1))
+    end = _group_end(reader.pattern.regex, start)
+    expression = _nameless(reader.pattern.regex[:end])
+    if expression is None or not _LITERAL.fullmatch(reader.pattern.regex[end:after]):
+        return None
+    literals = re.findall(r"\\.|[^\\]", reader.pattern.regex[end:after])
+    for count in range(len(literals) - 1, 0, -1):
+        before, rest = _split(expression + "".join(literals[:count]), line)
+        if rest:
+            return before, rest, "".join(each[-1] for each in literals[count:])
+    return None
+
+
+def _group_end(expression: str, start: int) -> int:
+    """Return where the group ends that starts at an index."""
+    depth = 0
+    for match in re.finditer(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[()]", expression[start:]):
+        depth += {"(": 1, ")": -1}.get(match[0], 0)
+        if not depth:
+            return start + match.end()
+    return len(expression)
+
+
+#: What ends text that begins with a sign.
+_CLOSING = {b'"': b'"', b"[": b"]", b"{": b"}"}
+
+#: An expression for a text.
+_LITERAL = re.compile(r"(?:\\[^A-Za-z0-9]|[^\\\[\](){}?*+.|^$])*")
 
 #: What looks like a time.
 _TIME = re.compile(
@@ -148,19 +194,18 @@ def _column(line: bytes) -> Any:
     return pa.array([line], pa.large_binary())
 
 
-def _closeness(reader: Any, line: bytes) -> float:
-    """Return the share of the fields of a format that a line begins with; 0 if no time is there."""
+def _closeness(reader: Any, line: bytes) -> int:
+    """Return how many fields of a format a line begins with; 0 if no time is there."""
     if not isinstance(reader, TextFormat) or not reader.pattern.starts:
-        return 0.0
+        return 0
     number = _fields_before(reader, line)
-    share = number / len(reader.pattern.starts)
     if _is_time(reader, number):
-        return share if number and _TIME.search(line) else 0.0
+        return number if _TIME.search(line) else 0
     expression = reader.pattern.regex[: reader.pattern.starts[number][1]]
     found = pc.extract_regex(_column(line), expression)
     if found.type.get_field_index("time") < 0:
-        return 0.0
-    return share if _TIME.search(found.field("time")[0].as_py() or b"") else 0.0
+        return 0
+    return number if _TIME.search(found.field("time")[0].as_py() or b"") else 0
 
 
 def _fields_before(reader: TextFormat, line: bytes) -> int:
@@ -188,7 +233,11 @@ def _begins(reader: TextFormat, number: int, line: bytes) -> bool:
 
 def _before(reader: TextFormat, number: int) -> str | None:
     """Return the expression for what comes before a field; None if that is no expression."""
-    expression = reader.pattern.regex[: reader.pattern.starts[number][1]]
+    return _nameless(reader.pattern.regex[: reader.pattern.starts[number][1]])
+
+
+def _nameless(expression: str) -> str | None:
+    """Return an expression without names; None if it ends within an alternative."""
     expression = re.sub(r"\(\?P<\w+>", "(?:", expression)
     try:
         re.compile(expression)
@@ -197,9 +246,8 @@ def _before(reader: TextFormat, number: int) -> str | None:
     return expression
 
 
-def _split(reader: TextFormat, number: int, line: bytes) -> tuple[bytes, bytes]:
-    """Return a line before and from a field."""
-    expression = _before(reader, number) or "^"
+def _split(expression: str, line: bytes) -> tuple[bytes, bytes]:
+    """Return what an expression matches of a line, and the rest; nothing if it does not."""
     found = pc.extract_regex(_column(line), rf"(?s){expression}(?P<rest>.*)$")
     rest = found.field("rest")[0].as_py() or b""
     return line[: len(line) - len(rest)], rest
@@ -207,9 +255,8 @@ def _split(reader: TextFormat, number: int, line: bytes) -> tuple[bytes, bytes]:
 
 def _value(before: bytes, rest: bytes) -> bytes:
     """Return the first value of the rest of a line."""
-    closing = {b'"': b'"', b"[": b"]", b"{": b"}"}
-    if rest[:1] in closing:
-        end = rest.find(closing[rest[:1]], 1)
+    if rest[:1] in _CLOSING:
+        end = rest.find(_CLOSING[rest[:1]], 1)
         return rest[: end + 1] if end > 0 else rest.strip()
-    end = rest.find(closing.get(before[-1:], b" "))
+    end = rest.find(_CLOSING.get(before[-1:], b" "))
     return rest[:end] if end > 0 else rest.strip()

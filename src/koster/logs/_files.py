@@ -32,6 +32,9 @@ from ._tables import kind_of, read_table
 #: Bytes from the start of a file that its format, and its first moment, are found by.
 _HEAD_BYTES = 2**18
 
+#: Bytes of an unreadable line to show.
+_SHOWN_BYTES = 200
+
 _HOUR = 3_600_000_000
 
 #: The last moment.
@@ -53,6 +56,7 @@ class LogFile:
     lines: int = 0
     unreadable: int = 0
     samples: list[bytes] = field(default_factory=list)
+    unread: bytes = b""
     requests: int = 0
     has_agent: bool = False
     has_local_time: bool = False
@@ -69,10 +73,9 @@ class LogFile:
         """Return an error if most lines were unreadable."""
         if self.unreadable <= self.lines * (1 - MIN_READABLE):
             return None
-        sample = self.samples[0] if self.samples else b""
         return (
             f"{self.path}: {self.unreadable:,} of {count_noun(self.lines, 'line')} could not be "
-            f"read as {self.format_name}; they look like {unread(self.format, sample)}"
+            f"read as {self.format_name}; they look like {unread(self.format, self.unread)}"
         )
 
 
@@ -215,7 +218,9 @@ class _Stream:
         file = self.file
         file.lines += parsed.lines
         file.unreadable += parsed.unreadable
-        file.samples += parsed.samples[: MAX_SAMPLES - len(file.samples)]
+        file.unread = file.unread or next(iter(parsed.samples), b"")
+        more = parsed.samples[: MAX_SAMPLES - len(file.samples)]
+        file.samples += [each[:_SHOWN_BYTES] for each in more]
         file.requests += len(parsed.requests)
         file.has_agent |= parsed.has_agent
         file.has_local_time |= parsed.has_local_time

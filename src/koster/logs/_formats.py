@@ -103,8 +103,10 @@ class JsonFormat:
         return unchunked(found["valid"]).fill_null(False)
 
     def has_mark(self, lines: Any) -> bool:
-        """Return whether a valid line has the mark of this format."""
-        found = query(to_text(lines), f"{_extract(self.mark or '$')} AS mark")["mark"]
+        """Return whether a valid line has the mark of this format, if there is one."""
+        if not self.mark:
+            return True
+        found = query(to_text(lines), f"{_extract(self.mark)} AS mark")["mark"]
         return bool(found.null_count < len(found))
 
     def columns(self, lines: Any) -> dict[str, Any]:

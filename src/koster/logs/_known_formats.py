@@ -101,7 +101,7 @@ _ISO = r"\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d)"
 #: RFC 3164, RFC 5424, and what Heroku and journalctl write.
 _SYSLOG = (
     rf"^(?:\d+ )?(?:<\d{{1,3}}>)?(?:1 )?(?:[A-Z][a-z]{{2}} [ \d]\d \d\d:\d\d:\d\d|(?P<time>{_ISO})) "
-    r"(?:(?:\S+ )?[^\s:]+: |(?:\S+ ){3}(?:- )?(?:-|\[.*?\]) )(?P<line>.*)"
+    r"(?:(?:[^\s:]+ |[\da-fA-F:]+ )?[^\s:]+: |(?:\S+ ){3,4}(?:-|\[.*?\]) )(?P<line>.*)"
 )
 _COMPOSE = rf"^[\w.-]+ *\| (?:(?P<time>{_ISO}) )?(?P<line>.*)"
 _CRI = rf"^(?P<time>{_ISO}) (?:stdout|stderr) [FP] (?P<line>.*)"

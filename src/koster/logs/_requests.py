@@ -11,6 +11,7 @@ from ..bulk._arrow import Numbers, np, pa, pc
 from ..bulk._columns import to_numpy, to_text
 from ..bulk._fetches import NEVER
 from ._blocks import Block, lines_of
+from ._explaining import SAMPLE_BYTES
 from ._formats import LineFormat
 from ._identity import STATUSES, VERIFIED, Identities
 from ._times import moments
@@ -46,9 +47,8 @@ _PORT = r"^(?:\[([^\]]*)\]|(\d+(?:\.\d+){3}))(?::\d+)?$"
 #: What is judged: absolute URLs and paths. Not the targets of CONNECT and "OPTIONS *".
 _TARGET = r"^(?:/|[A-Za-z][A-Za-z0-9+.-]*://)"
 
-#: Unreadable lines to show, and how much of each.
+#: Unreadable lines to show.
 MAX_SAMPLES = 5
-_SAMPLE_BYTES = 200
 
 #: Lines in which a User-Agent is looked for at a time: usually the first one has it.
 _NAMED_LINES = 256
@@ -100,7 +100,7 @@ def parse_block(
         _in_order([each for each in found if len(each.requests)]),
         sum(each.lines for each in found) + dropped,
         sum(each.unreadable for each in found) + dropped,
-        tuple(sample[:_SAMPLE_BYTES] for sample in samples[:MAX_SAMPLES]),
+        tuple(sample[:SAMPLE_BYTES] for sample in samples[:MAX_SAMPLES]),
         min(firsts, default=NEVER),
         max((each.last for each in found), default=NEVER),
         has_agent=any(each.has_agent for each in found),
