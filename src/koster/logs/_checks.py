@@ -7,7 +7,11 @@ from datetime import tzinfo
 from typing import Protocol
 
 from .._wording import joined
+from ..errors import UnreadableError
 from ._formats import Format
+
+#: So many lines without a User-Agent are no accident.
+_MANY_LINES = 100
 
 
 class Read(Protocol):
@@ -43,6 +47,17 @@ def unnamed(files: Iterable[Read]) -> tuple[list[str], list[str]]:
         elif "agent" not in _fields(each) or _name(each) not in named:
             errors.append(_error(each))
     return errors, notices
+
+
+def check_named(file: Read) -> None:
+    """Check that a log that is followed has User-Agents: a few lines without may be of no crawler.
+
+    Raises:
+        UnreadableError: it has none.
+    """
+    errors, _ = unnamed([file])
+    if errors and (file.lines >= _MANY_LINES or "agent" not in _fields(file)):
+        raise UnreadableError(errors[0])
 
 
 def _name(file: Read) -> str | None:

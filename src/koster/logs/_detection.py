@@ -169,7 +169,7 @@ def _objects(lines: Any) -> list[Any] | None:
     found = []
     for line in lines.to_pylist():
         with suppress(ValueError):
-            found.append(parse_json(line))
+            found.append(parse_json(line.decode("utf-8", "replace")))
     return found
 
 

@@ -69,6 +69,18 @@ class LogFile:
         """The name of its format."""
         return self.format.name if self.format else self.kind or ""
 
+    def count(self, parsed: Parsed) -> None:
+        """Count the lines of a block, and note what they have."""
+        self.lines += parsed.lines
+        self.unreadable += parsed.unreadable
+        self.unread = self.unread or next(iter(parsed.samples), b"")
+        more = parsed.samples[: MAX_SAMPLES - len(self.samples)]
+        self.samples += [each[:_SHOWN_BYTES] for each in more]
+        self.requests += len(parsed.requests)
+        self.has_agent |= parsed.has_agent
+        self.has_local_time |= parsed.has_local_time
+        self.found |= parsed.found
+
     def check(self) -> str | None:
         """Return an error if most lines were unreadable."""
         if self.unreadable <= self.lines * (1 - MIN_READABLE):
@@ -216,15 +228,7 @@ class _Stream:
 
     def _add(self, parsed: Parsed) -> None:
         file = self.file
-        file.lines += parsed.lines
-        file.unreadable += parsed.unreadable
-        file.unread = file.unread or next(iter(parsed.samples), b"")
-        more = parsed.samples[: MAX_SAMPLES - len(file.samples)]
-        file.samples += [each[:_SHOWN_BYTES] for each in more]
-        file.requests += len(parsed.requests)
-        file.has_agent |= parsed.has_agent
-        file.has_local_time |= parsed.has_local_time
-        file.found |= parsed.found
+        file.count(parsed)
         self.rows = parsed.requests
         if NEVER < parsed.last < self.end - _HOUR:
             file.is_disordered = True

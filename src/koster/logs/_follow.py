@@ -14,7 +14,9 @@ from .._opening import open_file
 from ..bulk.judging import VERDICTS, Verdict
 from ..errors import UnreadableError
 from ._blocks import BLOCK_BYTES, Block
+from ._checks import check_named
 from ._detection import format_of, resolve
+from ._files import LogFile
 from ._formats import reader_of
 from ._identity import Identified
 from ._patterns import FormatError
@@ -70,7 +72,7 @@ def follow(
 
     Raises:
         FormatError: the format of the log is unknown.
-        UnreadableError: the log or the versions cannot be read.
+        UnreadableError: the log or the versions cannot be read, or the log has no User-Agents.
     """
     options = options or Options()
     watched = _Watched(source)
@@ -78,22 +80,27 @@ def follow(
     form = None if options.format is None else format_of(options.format)
     reader: Any = None
     is_past = True
+    file = LogFile(path, form)
     with closing(_Tail(path)) as tail:
         while True:
             for data in tail.read():
                 if reader is None:
                     try:
-                        reader = reader_of(resolve(data, path, form, options.columns))
+                        file.format = resolve(data, path, form, options.columns)
+                        reader = reader_of(file.format)
                     except FormatError:
                         if is_past:
                             raise
                         continue
                 segments = list(reader.segments(data))
                 parsed = parse_block(Block(data), segments, analysis.identities, options.timezone)
+                file.count(parsed)
                 if len(parsed.requests):
                     requests, judgement = analysis.add(parsed.requests)
                     if not is_past:
                         yield from _violations(requests, judgement, analysis)
+            if is_past:
+                check_named(file)
             is_past = False
             wait(_INTERVAL)
             if watched.has_changed():
