@@ -59,6 +59,10 @@ ADVICE = {
                 f'{HAPROXY}{{text/plain}} "GET /a HTTP/1.1"\n'), "capture request header User-Agent"),
     "haproxy-clf": (HAPROXY_CLF[: HAPROXY_CLF.index('"Mozilla')] + "\n", "capture request header"),
     "logpush": (SAMPLES["logpush"].replace("ClientRequestUserAgent", "x"), "ClientRequestUserAgent"),
+    "w3c": (
+        "#Fields: date time c-ip cs-uri-stem sc-status\n2026-03-10 12:00:00 1.2.3.4 /a 200\n",
+        "Fields found: address, status, time and url. Log the User-Agent, too",
+    ),
     "heroku": (SAMPLES["heroku"].replace(OWNED, "1.2.3.4"), "in the application"),
 }  # fmt: skip
 

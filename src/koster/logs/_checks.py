@@ -71,8 +71,9 @@ def _fields(file: Read) -> Iterable[str]:
 
 def _error(file: Read) -> str:
     advice = file.format.advice if file.format else ""
+    path = "standard input" if file.path == "-" else file.path
     return (
-        f"No line of {file.path} has a User-Agent, which tells crawlers apart. Fields found: "
+        f"No line of {path} has a User-Agent, which tells crawlers apart. Fields found: "
         f"{joined(sorted(file.found - {'agent'}))}. Log the User-Agent, too"
         + (f": {advice}" if advice else "")
     )
