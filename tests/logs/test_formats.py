@@ -223,6 +223,14 @@ def test_crawlers_known_by_address_are_reported_with_a_notice(write: Callable[..
     )
 
 
+def test_requests_without_an_address_are_of_nobody(write: Callable[..., Path]) -> None:
+    """They were of the crawler that has the first address of the log."""
+    addresses = (OWNED, "", "-", "1.2.3.4")
+    rows = "".join(f"2026-03-10T12:00:00Z,{each},/a\n" for each in addresses)
+    report = Events([write(f"time,ip,url\n{rows}", "a.csv")]).report
+    assert [each.requests for each in report.crawlers] == [1]
+
+
 def test_a_quiet_log_beside_one_with_user_agents_is_no_error(write: Callable[..., Path]) -> None:
     one, two = write(LINE, "a.log"), write(LINE.replace(BOT, "-"), "b.log")
     assert Events([one, two]).report.errors == ()
@@ -245,6 +253,50 @@ def test_tables_without_user_agents(write: Callable[..., Path]) -> None:
     assert "has a User-Agent" in Events([path]).report.errors[0]
     path = write(f"{header}2026-03-10T12:00:00Z,1.2.3.4,/a,x\n", "c.csv")
     assert Events([path]).report.errors == ()
+
+
+def test_headers_that_haproxy_captured(write: Callable[..., Path]) -> None:
+    """As HAProxy 2.6 writes them, with the escapes of "{" and others."""
+    lines = (
+        "{shop.example|GPTBot ev#22il #7C #7Bx#7D #231 \\q #C3#A9} {text/plain}",
+        "{GPTBot|shop.example:8080|https://shop.example/GPTBot} {}",
+        "{1.2.3.4|-|GPTBot/1.0|text/html, */*|shop.example}",
+        "{archive.org_bot}",
+    )
+    text = "".join(f'{HAPROXY}{each} "GET /a?#22 HTTP/1.1"\n' for each in lines)
+    found = Events([write(text)])
+    agents = ['GPTBot ev"il | {x} #1 \\q é', "GPTBot", "GPTBot/1.0", "archive.org_bot"]
+    assert found.column("agent") == agents
+    hosts = ["shop.example", "shop.example:8080", "shop.example", None]
+    assert found.column("host") == hosts
+    assert found.column("url") == ['/a?"'] * 4
+
+
+def test_quotes_in_the_user_agents_of_envoy(write: Callable[..., Path]) -> None:
+    """Envoy writes them as they are."""
+    text = SAMPLES["envoy"].replace(BOT, 'a "b" \\x41 "GPTBot"')
+    (row,) = Events([write(text)]).rows
+    assert row["agent"] == 'a "b" \\x41 "GPTBot"'
+
+
+def test_addresses_that_are_missing_are_of_no_impostor(write: Callable[..., Path]) -> None:
+    """Envoy has the addresses of proxies only."""
+    (row,) = Events([write(SAMPLES["envoy"].replace('"10.0.35.28, 1.2.3.4"', '"-"'))]).rows
+    assert (row["address"], row["identified"]) == (None, "unverified")
+
+
+@pytest.mark.parametrize("first", [OWNED, "66.249.66.1"])
+def test_only_the_last_address_of_a_list_is_trusted(first: str, write: Callable[..., Path]) -> None:
+    """The others are what the client said."""
+    (row,) = Events([write(SAMPLES["envoy"].replace("10.0.35.28", first))]).rows
+    assert (row["address"], row["identified"]) == ("1.2.3.4", "impostor")
+
+
+def test_all_rows_of_a_table_are_lines(write: Callable[..., Path]) -> None:
+    """Those of people were not, if there was a crawler."""
+    rows = "".join(f"2026-03-10T12:00:00Z,/a,{each}\n" for each in (BOT, "Firefox/140", "-"))
+    report = Events([write(f"time,url,ua\n{rows}", "a.csv")]).report
+    assert (report.lines, report.unreadable) == (3, 0)
 
 
 W3C = "#Fields: date time c-ip cs-method cs-uri-stem sc-status cs(User-Agent) cs(Referer)\n"
