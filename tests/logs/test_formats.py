@@ -272,6 +272,21 @@ def test_headers_that_haproxy_captured(write: Callable[..., Path]) -> None:
     assert found.column("url") == ['/a?"'] * 4
 
 
+def test_lines_of_the_manual_of_haproxy(write: Callable[..., Path]) -> None:
+    """https://docs.haproxy.org/2.6/configuration.html#8.2.3, and ``option httpslog`` (8.2.4)."""
+    line = (
+        "10.0.1.2:33317 [06/Feb/2009:12:14:14.655] https-in~ static/srv1 10/0/30/69/109 200 2750 - - "
+        '---- 1/1/1/1/0 0/0 {1wt.eu|GPTBot} {} "GET /index.html HTTP/1.1"'
+    )
+    more = " 0/0000000000000000/0/0/0 1wt.eu/TLSv1.3/TLS_AES_256_GCM_SHA384"
+    failed = line.replace("200 2750", "-1 +0").replace(
+        "static/srv1 10/0/30/69/109", "b/<NOSRV> 0/-1/-1/-1/+50"
+    )
+    found = Events([write(f"{line}\n{line}{more}\n{failed}\n")])
+    assert (found.report.unreadable, found.column("status")) == (0, [200, 200, None])
+    assert found.column("host") == ["1wt.eu"] * 3
+
+
 def test_quotes_in_the_user_agents_of_envoy(write: Callable[..., Path]) -> None:
     """Envoy writes them as they are."""
     text = SAMPLES["envoy"].replace(BOT, 'a "b" \\x41 "GPTBot"')

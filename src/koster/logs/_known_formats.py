@@ -82,7 +82,7 @@ _DATE = r"\d{1,2}/[A-Z][a-z]{2}/\d{4}:[\d:.]+(?: [+-]\d{4})?"
 #: HAProxy escapes quotes and braces in what it captured, and in requests.
 _HAPROXY = (
     rf"^(?P<address>\S+):\d+ \[(?P<time>{_DATE})\] \S+ \S+ [-+\d/]+ (?P<status>-?\d+) \+?\d+ \S+ "
-    r'\S+ \S+ [\d/+]+ [\d/]+ (?:\{(?P<agent>[^{}]*)\} )?(?:\{[^{}]*\} )?"(?P<request>[^"]*)"[ \r\n]*$'
+    r'\S+ \S+ [\d/+]+ [\d/]+ (?:\{(?P<agent>[^{}]*)\} )?(?:\{[^{}]*\} )?"(?P<request>[^"]*)"(?: .*)?[\r\n]*$'
 )
 _HAPROXY_CLF = (
     rf'^(?P<address>\S+) - - \[(?P<time>{_DATE})\] "(?P<request>[^"]*)" (?P<status>-?\d+) \+?\d+ '
