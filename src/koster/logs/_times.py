@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import threading
 from datetime import UTC, datetime, timedelta, tzinfo
+from functools import cache
 from typing import Any
 
 from ..bulk._arrow import np, pa, pc
@@ -50,10 +51,18 @@ _FACTORS = ((1e11, 1e6), (1e14, 1e3), (1e17, 1.0), (float("inf"), 1e-3))
 _local = threading.local()
 
 
+@cache
+def _database() -> Any:
+    return duckdb.connect(config={"threads": 1})
+
+
 def connection() -> Any:
-    """Return this thread's connection to DuckDB: one core, UTC."""
+    """Return this thread's connection to DuckDB: one core, UTC.
+
+    All are to one database: to open another one takes as long as to parse 10,000 lines.
+    """
     if not hasattr(_local, "connection"):
-        _local.connection = duckdb.connect(config={"threads": 1})
+        _local.connection = _database().cursor()
         _local.connection.execute("SET TimeZone = 'UTC'")
         # In an interactive Python it would be printed on standard output.
         _local.connection.execute("SET enable_progress_bar = false")
