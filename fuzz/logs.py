@@ -19,8 +19,10 @@ from koster.crawlers import agent_for
 from koster.errors import UnreadableError
 from koster.logs import FormatError, Options, Version, Versions, _run, analyze
 from koster.logs._blocks import Block
-from koster.logs._formats import FORMATS, detect, format_of, reader_of
+from koster.logs._detection import format_of, resolve
+from koster.logs._formats import Envelope, reader_of
 from koster.logs._identity import Identities
+from koster.logs._known_formats import FORMATS
 from koster.logs._requests import parse_block
 
 from ._damage import damaged
@@ -86,15 +88,28 @@ _ALB = (
     "https 2026-03-{d}T{t}.1Z app/lb/5 {a}:28 10.0.0.1:80 0 0 0 {s} 200 3 4 "
     '"{m} https://shop.example:443{u} HTTP/1.1" "{g}" - -\n'
 )
+_HAPROXY = (
+    "{a}:28 [{d}/Mar/2026:{t}.764] f b/s 0/0/0/0/0 {s} 73 - - ---- 4/1/0/0/0 0/0 {{e.com|{g}}} "
+    '"{m} {u} HTTP/1.1"\n'
+)
+_ENVOY = (
+    '[2026-03-{d}T{t}.310Z] "{m} {u} HTTP/2" {s} - 1 0 2 1 "{a}" "{g}" "cc21" "e.com" "tcp://x"\n'
+)
+_SYSLOG = f"<134>Mar 10 12:00:00 web nginx: {_COMBINED}"
+_DOCKER = (
+    '{{"log": "{a} - - [{d}/Mar/2026:{t} +0000] \\"{m} {u} HTTP/1.1\\" {s} 12 \\"-\\" \\"{g}\\"\\n", '
+    '"stream": "stdout", "time": "2026-03-{d}T{t}Z"}}\n'
+)
 _JUNK = ("\n", "junk\n", "{{}}\n", '{{"a": \n', "\0\n", "[1]\n", '"', "no end", "\r\n", "a,b,c\n")
 _LINES: Sequence[str] = spread(
     (90, [_COMBINED]),
-    (30, [_COMMON, f"shop.example:443 {_COMBINED}"]),
+    (14, [_COMMON, f"shop.example:443 {_COMBINED}"]),
     (24, _W3C),
     (10, [_W3C_FIELDS, "#Fields: x\n"]),
     (70, [_NGINX_JSON, _CADDY]),
     (16, _JUNK),
     (16, [_ALB]),
+    (16, [_HAPROXY, _ENVOY, _SYSLOG, _DOCKER]),
 )
 _FORMATS = (
     *FORMATS,
@@ -156,9 +171,11 @@ def _check_parts(content: bytes, choice: int) -> None:
     """Check that a log is read alike at once and in two blocks, and all its lines are counted."""
     if choice & 1:
         form = format_of(_FORMATS[choice // 2 % len(_FORMATS)])
+        if isinstance(form.lines, Envelope):
+            return
     else:
         try:
-            form = detect(content, "a.log")
+            form = resolve(content, "a.log")
         except FormatError as error:
             assert str(error)
             return

@@ -170,3 +170,15 @@ def test_command_prints_violations_until_it_is_stopped(scene: Scene) -> None:
         assert process.stderr is not None
         assert "stopped" in process.stderr.read()
     assert "GPTBot (impostor)  GET /private/\\x1b[31m1  line 2, Disallow: /private/" in printed
+
+
+def test_a_log_without_user_agents_is_not_followed(tmp_path: Path) -> None:
+    scene = Scene(tmp_path)
+    scene.log.write_text(line("/private/a").replace(' "-" "GPTBot/1.0"', ""))
+    with pytest.raises(UnreadableError, match="has a User-Agent, which tells crawlers apart"):
+        scene.urls()
+    scene.log.write_text(line("/private/a", agent="-") * 100)
+    with pytest.raises(UnreadableError, match="has a User-Agent, which tells crawlers apart"):
+        scene.urls()
+    scene.log.write_text(line("/private/a", agent="-"))
+    assert scene.urls(lambda: scene.append(line("/private/b"))) == ["/private/b"]

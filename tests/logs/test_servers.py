@@ -352,17 +352,21 @@ def url_of(request: Request, target: str) -> str:
     return text(path + mark + query if query else path)
 
 
-def host_of(request: Request, server: str) -> str:
+def host_of(request: Request, form: Form) -> str:
     """Return the host in a log: without the port and in lower case, except in those of Caddy.
 
+    That of an absolute URL counts, if the log has the URL.
     Apache has its own name if the host is missing or invalid.
     """
-    if server == APACHE and (request.host is None or b'"' in request.host):
+    absolute = re.match(rb"(?i)http://([^/]+)", request.target)
+    if absolute and form.target == "itself":
+        return text(absolute[1])
+    if form.server == APACHE and (request.host is None or b'"' in request.host):
         return "localhost"
     if request.host is None:
         return ""
     host = text(request.host)
-    return host if server == CADDY else host.lower().partition(":")[0]
+    return host if form.server == CADDY else host.lower().partition(":")[0]
 
 
 def verdict_of(request: Request) -> str:
@@ -374,7 +378,7 @@ def verdict_of(request: Request) -> str:
 
 def expected(number: int, request: Request, form: Form, status: int) -> dict[str, Any]:
     """Return the event of a request."""
-    host = host_of(request, form.server) if form.has_host else None
+    host = host_of(request, form) if form.has_host else None
     return {
         "name": request.name,
         "method": text(request.method),
@@ -515,12 +519,13 @@ def test_url_with_two_slashes(tmp_path: Path, form: Form) -> None:
     ]
 
 
-def test_console_of_caddy_is_no_log(traffic: Callable[[str], Traffic]) -> None:
+def test_console_of_caddy_has_all_requests(traffic: Callable[[str], Traffic]) -> None:
     path = traffic(CADDY).logs / "console.log"
     report, events = read([path], CONSOLE)
-    assert events == []
-    assert [error.partition(": ")[0] for error in report.errors] == [str(path)]
-    assert "unknown log format" in report.errors[0]
+    assert (report.files, report.errors) == (((str(path), "caddy in caddy-console"),), ())
+    wanted = [each for each in REQUESTS if names(each, CADDY)]
+    assert [each["url"] for each in events] == [text(each.target) for each in wanted]
+    assert "Times have no time zone and are read as UTC" in report.notices[0]
 
 
 def rotate(server: log_servers.LogServer, log: str, number: int, *, is_compressed: bool) -> None:

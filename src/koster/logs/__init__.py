@@ -23,8 +23,8 @@ except ImportError as error:
 from ..bulk.judging import GRACE, JUDGED, TOLERANCE, Judge, Verdict, judge
 from ._dns import ReverseDns
 from ._follow import Violation, follow
-from ._formats import FORMATS
 from ._identity import Identified
+from ._known_formats import FORMATS
 from ._patterns import FormatError
 from ._run import EVENTS, Options, UnknownCrawlerError, UnknownHostError, analyze
 from ._summary import BrokenRule, CrawlerReport, Example, Pace, Report

@@ -10,14 +10,20 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from typing import Any
 
 from .._opening import check_stream, open_file
 from ..bulk._arrow import np, pa
 from ..errors import UnreadableError
+from ._json_text import is_json_text, lines_from
 
 #: The size of a block. A longer line is dropped.
 BLOCK_BYTES = 4 * 2**20
+
+#: Bytes from the start of a file that tell whether it is JSON in other lines than objects.
+_JSON_BYTES = 2**18
 
 #: Characters of a dropped line to show.
 _SAMPLE_BYTES = 200
@@ -65,20 +71,25 @@ def opened(path: str) -> Iterator[Any]:
 
 
 def blocks(file: Any, path: str, size: int = BLOCK_BYTES) -> Iterator[Block]:
-    """Yield the blocks of a file.
+    """Yield the blocks of a file; objects of JSON become lines.
 
     Raises:
         UnreadableError: it cannot be read to its end; the blocks before were yielded.
     """
+    first = read(file, size, path)
+    chunks = chain([first] if first else [], iter(partial(read, file, size, path), b""))
+    if is_json_text(first[:_JSON_BYTES]):
+        yield from map(Block, lines_from(chunks, path, size))
+        return
     rest = b""
     dropped: list[bytes] = []
     is_dropping = False
-    while chunk := read(file, size, path):
+    for chunk in chunks:
         if is_dropping:
             end = chunk.find(b"\n")
             if end < 0:
                 continue
-            chunk, is_dropping = chunk[end + 1 :], False
+            chunk, is_dropping = chunk[end + 1 :], False  # noqa: PLW2901 - the rest of it
         cut = chunk.rfind(b"\n") + 1
         if cut:
             yield Block(rest + chunk[:cut], tuple(dropped))

@@ -11,7 +11,8 @@ import stat
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from datetime import tzinfo
 from typing import Any
 
 from .._opening import check_file
@@ -19,17 +20,21 @@ from .._wording import count_noun
 from ..bulk._arrow import np, pa
 from ..bulk.judging import NEVER
 from ..errors import UnreadableError
-from . import _formats
 from ._blocks import Block, blocks, opened, read
-from ._formats import Format
+from ._detection import MIN_READABLE, resolve
+from ._explaining import unread
+from ._formats import Format, reader_of
 from ._identity import Identities
-from ._patterns import FormatError, check_fields
+from ._patterns import FormatError
 from ._requests import MAX_SAMPLES, Parsed, parse_block
 from ._sorting import sorter
 from ._tables import kind_of, read_table
 
 #: Bytes from the start of a file that its format, and its first moment, are found by.
 _HEAD_BYTES = 2**18
+
+#: Bytes of an unreadable line to show.
+_SHOWN_BYTES = 200
 
 
 @dataclass(slots=True)
@@ -47,6 +52,11 @@ class LogFile:
     lines: int = 0
     unreadable: int = 0
     samples: list[bytes] = field(default_factory=list)
+    unread: bytes = b""
+    requests: int = 0
+    has_agent: bool = False
+    has_local_time: bool = False
+    found: set[str] = field(default_factory=set)
     error: str | None = None
     last: int = NEVER
     disorder: int = 0
@@ -56,14 +66,31 @@ class LogFile:
         """The name of its format."""
         return self.format.name if self.format else self.kind or ""
 
+    def count(self, parsed: Parsed) -> None:
+        """Count the lines of a block, and note what they have."""
+        self.lines += parsed.lines
+        self.unreadable += parsed.unreadable
+        self.unread = self.unread or next(iter(parsed.samples), b"")
+        more = parsed.samples[: MAX_SAMPLES - len(self.samples)]
+        self.samples += [each[:_SHOWN_BYTES] for each in more]
+        self.requests += len(parsed.requests)
+        self.has_agent |= parsed.has_agent
+        self.has_local_time |= parsed.has_local_time
+        self.found |= parsed.found
+        if parsed.first != NEVER:
+            times = parsed.requests["time"].to_numpy()
+            late = int((np.maximum.accumulate(times) - times).max(initial=0))
+            since_others = self.last - parsed.first if self.last != NEVER else 0
+            self.disorder = max(self.disorder, late, since_others)
+            self.last = max(self.last, parsed.last)
+
     def check(self) -> str | None:
         """Return an error if most lines were unreadable."""
-        if self.unreadable <= self.lines * (1 - _formats.MIN_READABLE):
+        if self.unreadable <= self.lines * (1 - MIN_READABLE):
             return None
-        sample = self.samples[0] if self.samples else b""
         return (
             f"{self.path}: {self.unreadable:,} of {count_noun(self.lines, 'line')} could not be "
-            f"read as {self.format_name}; they look like {_formats.looks_like(sample)}"
+            f"read as {self.format_name}; they look like {unread(self.format, self.unread)}"
         )
 
 
@@ -77,6 +104,7 @@ class ReadOptions:
         columns: The names of the columns of tables, and of the fields of JSON, by field.
         jobs: How many threads parse.
         progress: Called with the number of bytes that were read.
+        zone: The time zone of times without one; None: UTC.
     """
 
     identities: Identities
@@ -84,6 +112,7 @@ class ReadOptions:
     columns: Mapping[str, str] = field(default_factory=dict)
     jobs: int = 1
     progress: Callable[[int], object] = lambda size: None  # noqa: ARG005 - does nothing
+    zone: tzinfo | None = None
 
 
 def find_files(
@@ -136,19 +165,21 @@ def _open_head(path: str, reading: ReadOptions) -> LogFile:
     """
     if path == "-" or _is_stream(path):
         # It can be read only once.
-        return LogFile(path, reading.format)
+        return LogFile(path, None)
     kind = _kind_of_table(path)
     if kind is not None and reading.format is None:
-        first = next(read_table(path, kind, reading.columns, reading.identities), None)
+        first = next(
+            read_table(path, kind, reading.columns, reading.identities, reading.zone), None
+        )
         return LogFile(path, None, kind, NEVER if first is None else first.first)
     with opened(path) as file:
         block = next(blocks(file, path, _HEAD_BYTES), Block(b""))
     if block.dropped and not block.data:
         raise FormatError(f"{path}: the first line is too long for a log")
     head = block.data
-    found = _format_of(head, path, reading)
-    segments = list(_formats.reader_of(found).segments(head))
-    parsed = parse_block(block, segments, reading.identities)
+    found = resolve(head, path, reading.format, reading.columns)
+    segments = list(reader_of(found).segments(head))
+    parsed = parse_block(block, segments, reading.identities, reading.zone)
     return LogFile(path, found, None, parsed.first)
 
 
@@ -173,24 +204,6 @@ def _kind_of_table(path: str) -> str | None:
     """
     with opened(path) as file:
         return kind_of(path, read(file, 4, path))
-
-
-def _format_of(head: bytes, path: str, reading: ReadOptions) -> Format:
-    if reading.format is not None:
-        return _with_columns(reading.format, reading.columns)
-    if reading.columns and head.lstrip().startswith(b"{"):
-        return _with_columns(_formats.FORMATS["nginx-json"], reading.columns)
-    return _formats.detect(head, path)
-
-
-def _with_columns(form: Format, columns: Mapping[str, str]) -> Format:
-    """Return a JSON format with the names of fields that were given."""
-    if not columns or not isinstance(form.lines, _formats.JsonFormat):
-        return form
-    given = {name: _formats.json_path(column) for name, column in columns.items()}
-    paths = dict(form.lines.paths) | {name: (path,) for name, path in given.items()}
-    check_fields(paths)
-    return replace(form, lines=_formats.JsonFormat(paths))
 
 
 class LogReader:
@@ -223,23 +236,17 @@ class LogReader:
 
     def _note(self, file: LogFile, parsed: Parsed) -> None:
         """Count the lines of a file."""
-        file.lines += parsed.lines
-        file.unreadable += parsed.unreadable
-        file.samples += parsed.samples[: MAX_SAMPLES - len(file.samples)]
-        if parsed.first == NEVER:
-            return
-        times = parsed.requests["time"].to_numpy()
-        late = int((np.maximum.accumulate(times) - times).max(initial=0))
-        since_others = file.last - parsed.first if file.last != NEVER else 0
-        file.disorder = max(file.disorder, late, since_others)
-        file.last = max(file.last, parsed.last)
-        self.first = parsed.first if self.first == NEVER else min(self.first, parsed.first)
-        self.last = max(self.last, parsed.last)
+        file.count(parsed)
+        if parsed.first != NEVER:
+            self.first = parsed.first if self.first == NEVER else min(self.first, parsed.first)
+            self.last = max(self.last, parsed.last)
 
     def _parsed(self, file: LogFile, pool: ThreadPoolExecutor) -> Iterator[Parsed]:
         reading = self._reading
         if file.kind is not None:
-            yield from read_table(file.path, file.kind, reading.columns, reading.identities)
+            yield from read_table(
+                file.path, file.kind, reading.columns, reading.identities, reading.zone
+            )
             return
         pending: deque[Any] = deque()
         failure = None
@@ -247,13 +254,17 @@ class LogReader:
             reader = None
             try:
                 for block in blocks(data, file.path):
-                    if file.format is None:
-                        # A stream.
+                    if reader is None:
+                        # That of a stream is not known yet.
                         name = "standard input" if file.path == "-" else file.path
-                        file.format = _format_of(block.data, name, reading)
-                    reader = reader or _formats.reader_of(file.format)
+                        file.format = file.format or resolve(
+                            block.data, name, reading.format, reading.columns
+                        )
+                        reader = reader_of(file.format)
                     segments = list(reader.segments(block.data))
-                    pending.append(pool.submit(parse_block, block, segments, reading.identities))
+                    pending.append(
+                        pool.submit(parse_block, block, segments, reading.identities, reading.zone)
+                    )
                     reading.progress(len(block.data))
                     while len(pending) > reading.jobs + 1:
                         yield pending.popleft().result()

@@ -7,25 +7,26 @@ import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from .._opening import open_file
-from ..bulk.judging import DISORDER, NEVER, VERDICTS, Verdict
+from ..bulk.judging import VERDICTS, Verdict
 from ..errors import UnreadableError
 from ._blocks import BLOCK_BYTES, Block
-from ._formats import detect, format_of, reader_of
+from ._checks import check_named, check_order
+from ._detection import format_of, resolve
+from ._files import LogFile
+from ._formats import reader_of
 from ._identity import Identified
 from ._patterns import FormatError
 from ._requests import parse_block, sorted_by_time
-from ._run import Analysis, Options, words_of
+from ._run import Analysis, Options
 from ._summary import Example, example_of
 from ._versions import GIT, Version, Versions
 
 #: The seconds between two looks at the file.
 _INTERVAL = 0.5
-
-_DISORDER = DISORDER // timedelta(microseconds=1)
 
 _VIOLATION = VERDICTS.index(Verdict.VIOLATION)
 
@@ -71,8 +72,8 @@ def follow(
 
     Raises:
         FormatError: the format of the log is unknown.
-        UnreadableError: the log or the versions cannot be read, or the log is not in the order of
-            time: what is still to come would change the verdicts before.
+        UnreadableError: the log or the versions cannot be read, or the log has no User-Agents, or
+            is not in the order of time: what is still to come would change the verdicts before.
     """
     options = options or Options()
     watched = _Watched(source)
@@ -80,29 +81,28 @@ def follow(
     form = None if options.format is None else format_of(options.format)
     reader: Any = None
     is_past = True
-    last = NEVER
+    file = LogFile(path, form)
     with closing(_Tail(path)) as tail:
         while True:
             for data in tail.read():
                 if reader is None:
                     try:
-                        reader = reader_of(form or detect(data, path))
+                        file.format = resolve(data, path, form, options.columns)
+                        reader = reader_of(file.format)
                     except FormatError:
                         if is_past:
                             raise
                         continue
-                parsed = parse_block(Block(data), list(reader.segments(data)), analysis.identities)
-                if NEVER < parsed.first < last - _DISORDER:
-                    raise UnreadableError(
-                        f"{path}: is not in the order of time: a line is "
-                        f"{words_of(last - parsed.first)} older than one before it. Without "
-                        "--follow its requests are sorted"
-                    )
-                last = max(last, parsed.last)
+                segments = list(reader.segments(data))
+                parsed = parse_block(Block(data), segments, analysis.identities, options.timezone)
+                file.count(parsed)
+                check_order(file)
                 if len(parsed.requests):
                     requests, judgement = analysis.add(sorted_by_time(parsed.requests))
                     if not is_past:
                         yield from _violations(requests, judgement, analysis)
+            if is_past:
+                check_named(file)
             is_past = False
             wait(_INTERVAL)
             if watched.has_changed():

@@ -141,7 +141,8 @@ class Identities:
         moment = int(times.max(initial=0))
         texts = map(_text, column.dictionary.to_pylist())
         numbers = np.array([self._owner(each, moment // 86_400_000_000) for each in texts] or [-1])
-        return numbers[column.indices.fill_null(0).to_numpy(zero_copy_only=False)]
+        codes = column.indices.fill_null(0).to_numpy(zero_copy_only=False)
+        return np.where(column.is_valid().to_numpy(zero_copy_only=False), numbers[codes], -1)
 
     def _find_owner(self, address: str, day: int) -> int:
         token = self.published.owner(address, day * 86_400_000_000)

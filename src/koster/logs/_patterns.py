@@ -10,6 +10,7 @@ signatures.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -36,16 +37,19 @@ class LinePattern:
         fields: The names of the groups. ``time_2`` and so on are further parts of the time.
         time: The strptime format of the parts of the time, joined by spaces. Empty: see
             `koster.logs._times`.
-        decode: How text is encoded: ``"escapes"`` (``\\x22``), ``"plus"`` (``+`` is a space) or
-            ``"percent"``.
+        encoding: How text is encoded: see `koster.logs._decoding`.
         comment: What comments begin with, if there are comments.
+        is_utc: Whether times without a zone are UTC by definition.
+        starts: Where each field begins in the expression, by its name in the format.
     """
 
     regex: str
     fields: tuple[str, ...]
     time: str = ""
-    decode: str = "escapes"
+    encoding: str = "escapes"
     comment: str = ""
+    is_utc: bool = False
+    starts: tuple[tuple[str, int], ...] = ()
 
 
 #: Quoted text, with its escapes; a word; anything, as little as possible.
@@ -92,12 +96,16 @@ VARIABLES = {
 _NGINX_WORDS = frozenset({"address", "status", "method", "host"})
 
 _W3C = {
-    "date": "date", "time": "time", "c-ip": "address", "cs-method": "method",
-    "cs-uri-stem": "url", "cs-uri": "url", "cs-uri-query": "query", "sc-status": "status",
-    "cs(user-agent)": "agent", "cs-host": "host", "cs(host)": "host", "x-host-header": "host",
+    "date": "date", "time": "time", "timestamp": "time", "c-ip": "address", "cs-ip": "address",
+    "cs-method": "method", "cs-uri-stem": "url", "cs-uri": "url", "cs-uri-query": "query",
+    "sc-status": "status", "cs(user-agent)": "agent", "cs-user-agent": "agent",
+    "c-user-agent": "agent", "cs-host": "host", "cs(host)": "host", "x-host-header": "host",
     "cs(signature)": "signature", "cs(signature-input)": "signature_input",
     "cs(signature-agent)": "signature_agent",
 }  # fmt: skip
+
+#: A value of a W3C log. Tomcat and Akamai write text in quotes, in which quotes are doubled.
+_W3C_VALUE = r'("(?:[^"]|"")*"|\S+)'
 
 
 def from_apache(text: str) -> LinePattern:
@@ -140,7 +148,7 @@ def from_apache(text: str) -> LinePattern:
     except ApacheError as error:
         raise FormatError(f"invalid LogFormat: {error}") from error
     names = [_apache_field(name) for name, _, _ in groups]
-    return _pattern(regex, names, " ".join(times))
+    return _pattern(regex, names, [label for _, label, _ in groups], " ".join(times))
 
 
 def _apache_regex(key: str) -> str:
@@ -171,8 +179,15 @@ def _apache_field(name: Any) -> str:
     return _HEADERS.get(argument.lower(), "") if kind == "header" else kind
 
 
-def from_nginx(text: str, variables: Mapping[str, str] = VARIABLES) -> LinePattern:
-    r"""Return the pattern of an nginx log_format.
+def from_nginx(
+    text: str, variables: Mapping[str, str] = VARIABLES, encoding: str = "escapes"
+) -> LinePattern:
+    r"""Return the pattern of an nginx log_format, or of another one with variables.
+
+    Args:
+        text: The format.
+        variables: The field of each variable.
+        encoding: How text is encoded; text that is not may have quotes in quotes.
 
     Raises:
         FormatError: it lacks a field.
@@ -180,7 +195,8 @@ def from_nginx(text: str, variables: Mapping[str, str] = VARIABLES) -> LinePatte
     >>> from_nginx('$remote_addr [$time_local] "$request" $status "$http_user_agent"').fields
     ('address', 'time', 'request', 'status', 'agent')
     """
-    regex, names = "", []
+    regex, names, labels = "", [], []
+    quoted = _TEXT if encoding == "escapes" else _ANY
     text = _bare(text).replace("\\t", "\t").replace("$is_args$args", "${is_args_and_args}")
     parts = re.split(r"(\$\{\w+\}|\$\w+)", text)
     for number, part in enumerate(parts):
@@ -193,7 +209,7 @@ def from_nginx(text: str, variables: Mapping[str, str] = VARIABLES) -> LinePatte
         is_adjacent = not parts[number + 1] and number + 2 < len(parts)
         if variable == "is_args_and_args":
             # Without a query nginx writes a hyphen.
-            regex += rf"(?:\?({_TEXT})|-)"
+            regex += rf"(?:\?({quoted})|-)"
             field = "query"
         elif variable.endswith("port"):
             regex += f"({_DIGITS})"
@@ -203,13 +219,14 @@ def from_nginx(text: str, variables: Mapping[str, str] = VARIABLES) -> LinePatte
         elif field == "time":
             regex += r'([^\[\]"]*?)'
         elif after == '"' and field != "host":
-            regex += f"({_TEXT})"
+            regex += f"({quoted})"
         elif field in _NGINX_WORDS:
             regex += f"({_FIELD[field]})"
         else:
             regex += f"({_ANY})"
         names.append(field)
-    return _pattern(regex, names)
+        labels.append(part)
+    return replace(_pattern(regex, names, labels), encoding=encoding)
 
 
 def from_w3c(names: Sequence[str]) -> LinePattern:
@@ -228,11 +245,22 @@ def from_w3c(names: Sequence[str]) -> LinePattern:
             "" if field == "host" and name != "x-host-header" else field
             for field, name in zip(fields, names, strict=True)
         ]
-    # CloudFront encodes text as in URLs, IIS writes + for a space.
-    is_cloudfront = any(name.startswith("x-edge-") for name in names)
-    regex = r"[ \t]".join([r"(\S+)"] * len(fields))
-    found = _pattern(regex, fields)
-    return replace(found, decode="percent" if is_cloudfront else "plus", comment="#")
+    regex = r"[ \t]".join([_W3C_VALUE] * len(fields))
+    found = _pattern(regex, fields, names)
+    return replace(found, encoding=_w3c_encoding(names), comment="#", is_utc=True)
+
+
+def is_w3c_field(name: str) -> bool:
+    """Return whether a W3C log may have a field of this name, which koster reads."""
+    return name.lower() in _W3C
+
+
+def _w3c_encoding(names: Sequence[str]) -> str:
+    """Return how text is encoded: CloudFront and Akamai do as in URLs, IIS writes + for a space."""
+    if "cs-ip" in names:
+        return "akamai"
+    is_cloudfront = any(name.startswith("x-edge-") for name in names) or "cs-user-agent" in names
+    return "w3c" if is_cloudfront else "plus"
 
 
 def check_fields(fields: Iterable[str]) -> None:
@@ -263,7 +291,9 @@ def _bare(text: str) -> str:
     return text[1:-1] if text.startswith('"') and text.endswith('\\""') else text
 
 
-def _pattern(regex: str, names: list[str], time: str = "") -> LinePattern:
+def _pattern(
+    regex: str, names: Sequence[str], labels: Sequence[str], time: str = ""
+) -> LinePattern:
     """Return a pattern; the first group of each field is used."""
     used: list[str] = []
     numbers = iter(names)
@@ -271,12 +301,20 @@ def _pattern(regex: str, names: list[str], time: str = "") -> LinePattern:
     def name_group(_match: re.Match[str]) -> str:
         name = next(numbers)
         if not name or name in used:
-            return "(?:"
+            return "\0(?:"
         used.append(name)
-        return f"(?P<{name}>"
+        return f"\0(?P<{name}>"
 
-    regex = re.sub(r"(?<!\\)\((?!\?)", name_group, regex)
+    marked = "^" + re.sub(r"(?<!\\)\((?!\?)", name_group, regex)
     check_fields(used)
+    before, *groups = marked.split("\0")
+    starts = itertools.accumulate(map(len, groups), initial=len(before))
+    regex = marked.replace("\0", "")
     # Some servers append fields; the last one must not have spaces then.
     more = "" if regex.endswith((f"{_ANY})", f"{_TEXT})", f"{_TEXT}))")) else r"(?:[ \t].*)?"
-    return LinePattern(rf"^{regex}{more}[\r\n]*$", tuple(used), time)
+    return LinePattern(
+        rf"{regex}{more}[\r\n]*$",
+        tuple(used),
+        time,
+        starts=tuple(zip(labels, starts, strict=False)),
+    )

@@ -5,27 +5,25 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any
 
 from .._wording import count_noun, joined
 from ..bulk._arrow import np, pa
 from ..bulk._columns import to_numpy, to_text
-from ..bulk.judging import DISORDER, GRACE, NEVER, VERDICTS, Judge, Judgement, Verdict, to_column
+from ..bulk.judging import GRACE, NEVER, VERDICTS, Judge, Judgement, Verdict, to_column
 from ..dialects import RFC9309, Dialect
 from ..errors import KosterError
+from ._checks import disordered, unnamed, zone_notices
+from ._detection import format_of
 from ._dns import ReverseDns, skipped_notice
 from ._files import LogFile, LogReader, ReadOptions, find_files
-from ._formats import format_of
 from ._identity import MAX_NAMES, STATUSES, Identities
 from ._pace import Paces
 from ._summary import Addresses, CrawlerReport, LogSummary, Report, moment
 from ._versions import GIT, Versions
 
 _ROBOTS_TXT = VERDICTS.index(Verdict.ROBOTS_TXT)
-
-#: Lines that are later than others by more are noticed, in microseconds.
-_DISORDER = DISORDER // timedelta(microseconds=1)
 
 #: Sites to name in a notice.
 _MAX_HOSTS = 5
@@ -57,6 +55,7 @@ class Options:
         dialect: How to read the robots.txt.
         jobs: How many threads parse; None: as many as there are cores.
         progress: Called with the number of bytes that were read.
+        timezone: The time zone of times without one; None: they are read as UTC, with a notice.
     """
 
     format: str | None = None
@@ -70,6 +69,7 @@ class Options:
     dialect: Dialect = RFC9309
     jobs: int | None = None
     progress: Callable[[int], object] = lambda size: None  # noqa: ARG005 - does nothing
+    timezone: tzinfo | None = None
 
 
 #: The columns of events: a row for each request of a crawler, with the columns that
@@ -264,12 +264,7 @@ class Analysis:
         self, files: list[LogFile], crawlers: tuple[CrawlerReport, ...], first: int
     ) -> list[str]:
         """Return what the numbers leave open."""
-        found = [
-            f"{each.path} is not in the order of time (a line is {words_of(each.disorder)} older "
-            "than one before it): its requests were sorted"
-            for each in files
-            if each.disorder > _DISORDER
-        ]
+        found = disordered(files)
         not_judged = sum(each.not_judged for each in crawlers)
         if not_judged:
             found.append(
@@ -301,19 +296,6 @@ def _bare(host: str | None) -> str:
     """Return a host in lower case, without its port; empty for "-" and null."""
     name = (host or "").lower().removeprefix("-")
     return name.rpartition(":")[0] if name.rpartition(":")[2].isdigit() and ":" in name else name
-
-
-def words_of(disorder: int) -> str:
-    """Return microseconds as days, hours or minutes, for a sentence.
-
-    >>> words_of(3 * 86_400_000_000), words_of(5_400_000_000), words_of(700_000_000)
-    ('3 days', '90 minutes', '11 minutes')
-    """
-    minutes = disorder // 60_000_000
-    for unit, size in (("day", 1440), ("hour", 60)):
-        if minutes >= 2 * size:
-            return count_noun(minutes // size, unit)
-    return count_noun(minutes, "minute")
 
 
 def _changed_later(versions: Versions, first: int) -> list[str]:
@@ -358,7 +340,7 @@ def analyze(
     form = None if options.format is None else format_of(options.format)
     reading = ReadOptions(
         analysis.identities, form, options.columns, options.jobs or os.cpu_count() or 1,
-        options.progress,
+        options.progress, options.timezone,
     )  # fmt: skip
     files, errors, notices = find_files(paths, reading)
     reader = LogReader(files, reading)
@@ -370,4 +352,7 @@ def analyze(
     for file in files:
         if error := file.error or file.check():
             errors.append(error)
+    unnamed_errors, unnamed_notices = unnamed(files)
+    errors += unnamed_errors
+    notices = [*unnamed_notices, *zone_notices(files, options.timezone), *notices]
     return analysis.report(reader, files, errors, notices)

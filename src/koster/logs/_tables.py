@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from datetime import tzinfo
 from typing import Any
 
 import pyarrow.csv
@@ -13,8 +14,8 @@ from .._wording import joined
 from ..bulk._arrow import pa
 from ..bulk._csv_rows import checked_rows
 from ..errors import UnreadableError
-from ._formats import NAMES
 from ._identity import Identities
+from ._known_formats import NAMES
 from ._patterns import FormatError, check_fields
 from ._requests import Parsed, to_requests
 
@@ -33,7 +34,11 @@ def kind_of(path: str, start: bytes) -> str | None:
 
 
 def read_table(
-    path: str, kind: str, columns: Mapping[str, str], identities: Identities
+    path: str,
+    kind: str,
+    columns: Mapping[str, str],
+    identities: Identities,
+    zone: tzinfo | None = None,
 ) -> Iterator[Parsed]:
     """Yield the requests of a table.
 
@@ -42,16 +47,17 @@ def read_table(
         kind: ``"parquet"`` or ``"csv"``.
         columns: The names of columns, by field; others have one of the usual names.
         identities: Recognizes crawlers.
+        zone: The time zone of times without one; None: UTC.
 
     Raises:
         UnreadableError: the file is broken, or a column is missing.
     """
     try:
         if kind == "parquet":
-            yield from _read_parquet(path, columns, identities)
+            yield from _read_parquet(path, columns, identities, zone)
         else:
             with checked_rows(path):
-                yield from _read_csv(path, columns, identities)
+                yield from _read_csv(path, columns, identities, zone)
     except (pa.ArrowException, OSError) as error:
         if isinstance(error, UnreadableError):
             raise
@@ -59,15 +65,17 @@ def read_table(
 
 
 def _read_parquet(
-    path: str, columns: Mapping[str, str], identities: Identities
+    path: str, columns: Mapping[str, str], identities: Identities, zone: tzinfo | None
 ) -> Iterator[Parsed]:
     with pyarrow.parquet.ParquetFile(path) as file:
         names = find_columns(path, file.schema_arrow.names, columns)
         for batch in file.iter_batches(_ROWS, columns=list(names.values()), use_threads=False):
-            yield _parsed({field: batch[name] for field, name in names.items()}, identities)
+            yield _parsed({field: batch[name] for field, name in names.items()}, identities, zone)
 
 
-def _read_csv(path: str, columns: Mapping[str, str], identities: Identities) -> Iterator[Parsed]:
+def _read_csv(
+    path: str, columns: Mapping[str, str], identities: Identities, zone: tzinfo | None
+) -> Iterator[Parsed]:
     bad = 0
 
     def skip(_row: Any) -> str:
@@ -84,17 +92,17 @@ def _read_csv(path: str, columns: Mapping[str, str], identities: Identities) -> 
     ) as reader:
         names = find_columns(path, reader.schema.names, columns)
         for batch in reader:
-            found = _parsed({field: batch[name] for field, name in names.items()}, identities)
+            found = _parsed({field: batch[name] for field, name in names.items()}, identities, zone)
             yield replace(found, lines=found.lines + bad, unreadable=found.unreadable + bad)
             bad = 0
 
 
-def _parsed(columns: dict[str, Any], identities: Identities) -> Parsed:
+def _parsed(columns: dict[str, Any], identities: Identities, zone: tzinfo | None) -> Parsed:
     columns = {
         name: column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
         for name, column in columns.items()
     }
-    return to_requests(columns, identities)
+    return to_requests(columns, identities, zone=zone)
 
 
 def find_columns(path: str, names: list[str], given: Mapping[str, str]) -> dict[str, str]:

@@ -1,12 +1,16 @@
 """Times in logs, as microseconds since 1970.
 
-Text is that of the Common Log Format (``10/Oct/2026:13:55:36 +0200``), ISO 8601 (UTC if it has no
-offset), or a number: seconds, milliseconds, microseconds or nanoseconds since 1970, by its size.
+Text is that of the Common Log Format (``10/Oct/2026:13:55:36 +0200``), ISO 8601, or a number:
+seconds, milliseconds, microseconds or nanoseconds since 1970, by its size. Times without a zone are
+those of a zone that is given, or UTC.
 """
 
 from __future__ import annotations
 
+import re
 import threading
+from datetime import UTC, datetime, timedelta, tzinfo
+from functools import cache
 from typing import Any
 
 from ..bulk._arrow import np, pa, pc
@@ -26,7 +30,19 @@ _FIRST, _LAST = -62_135_596_800_000_000, 253_402_300_799_999_999
 
 _CLF = "%d/%b/%Y:%H:%M:%S %z"
 _CLF_START = r"^\d{1,2}/[A-Za-z]{3}/\d{4}:"
+_CLF_ZONE = r" [+-]\d{4}$"
+#: HAProxy's times have a fraction and no zone.
+_CLF_LOCAL = "%d/%b/%Y:%H:%M:%S"
+_CLF_PARTS = r"^(?P<moment>[^. ]*)(?:\.(?P<fraction>\d{1,9}))?$"
 _NUMBER = r"^\d{1,19}(?:\.\d*)?$"
+
+#: How a time ends that has a zone.
+_ZONED = r":\d{2}(?:[.,]\d+)?\s*(?:[Zz]|[+-]\d{1,2}(?::?\d{2}){0,2}|[A-Za-z][\w/+-]*)$"
+#: Directives of strptime for a moment or an offset.
+_ZONE_DIRECTIVE = re.compile(r"(?<!%)(?:%%)*%[zs]")
+
+_MINUTE = 60_000_000
+_EPOCH = datetime(1970, 1, 1)
 
 #: The first moments, in seconds, that only smaller units can have: seconds up to the year 5138.
 _FACTORS = ((1e11, 1e6), (1e14, 1e3), (1e17, 1.0), (float("inf"), 1e-3))
@@ -34,10 +50,18 @@ _FACTORS = ((1e11, 1e6), (1e14, 1e3), (1e17, 1.0), (float("inf"), 1e-3))
 _local = threading.local()
 
 
+@cache
+def _database() -> Any:
+    return duckdb.connect(config={"threads": 1})
+
+
 def connection() -> Any:
-    """Return this thread's connection to DuckDB: one core, UTC."""
+    """Return this thread's connection to DuckDB: one core, UTC.
+
+    All are to one database: to open another one takes as long as to parse 10,000 lines.
+    """
     if not hasattr(_local, "connection"):
-        _local.connection = duckdb.connect(config={"threads": 1})
+        _local.connection = _database().cursor()
         _local.connection.execute("SET TimeZone = 'UTC'")
         # In an interactive Python it would be printed on standard output.
         _local.connection.execute("SET enable_progress_bar = false")
@@ -50,45 +74,83 @@ def query(texts: Any, columns: str) -> Any:
     return relation.project(columns).to_arrow_table().combine_chunks()
 
 
-def moments(column: Any, time_format: str = "") -> Numbers:
-    """Return times as microseconds since 1970, `NEVER` if they cannot be read.
+def moments(column: Any, time_format: str = "", zone: tzinfo = UTC) -> tuple[Numbers, bool]:
+    """Return times as microseconds since 1970, and whether some have no zone.
+
+    Those that cannot be read are `NEVER`.
 
     Args:
         column: Text, numbers or timestamps.
         time_format: The strptime format of text, if it is not one that is recognized.
+        zone: The zone of times without one. The earlier moment counts where clocks are set back;
+            where they are set forward, times that do not exist are as if they were not.
     """
-    found = _moments(column, time_format)
+    found, are_local = _moments(unchunked(column), time_format)
+    found = _in_range(found)
+    are_local &= found != NEVER
+    if zone is not UTC and are_local.any():
+        found[are_local] = _in_zone(found[are_local], zone)
+        found = _in_range(found)
+    return found, bool(are_local.any())
+
+
+def _in_range(found: Numbers) -> Numbers:
     return np.where((found >= _FIRST) & (found <= _LAST), found, NEVER)
 
 
-def _moments(column: Any, time_format: str) -> Numbers:
-    column = unchunked(column)
-    if pa.types.is_timestamp(column.type):
-        return microseconds(column)
-    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
-        return _from_numbers(column.cast(pa.float64()).fill_null(np.nan))
+def _moments(column: Any, time_format: str) -> tuple[Numbers, Numbers]:
+    """Return moments, and which have no zone: those are as in UTC."""
+    kind = column.type
+    if pa.types.is_timestamp(kind):
+        return microseconds(column), np.full(len(column), kind.tz is None)
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        found = _from_numbers(column.cast(pa.float64()).fill_null(np.nan))
+        return found, np.zeros(len(column), bool)
+    if pa.types.is_date(kind):
+        column = column.cast(pa.string())
     texts = column.dictionary_encode()
     if not len(texts.dictionary):
-        return np.full(len(column), NEVER)
+        return np.full(len(column), NEVER), np.zeros(len(column), bool)
     # Apache's times have brackets.
-    found = _from_text(pc.utf8_trim(to_text(texts.dictionary), "[] "), time_format)
+    words = pc.utf8_trim(to_text(texts.dictionary), "[] ")
+    found, are_local = _from_text(words, time_format)
     codes = to_numpy(texts.indices.fill_null(0))
-    return np.where(to_numpy(texts.is_valid()), found[codes], NEVER)
+    return np.where(to_numpy(texts.is_valid()), found[codes], NEVER), are_local[codes]
 
 
-def _from_text(words: Any, time_format: str) -> Numbers:
+def _from_text(words: Any, time_format: str) -> tuple[Numbers, Numbers]:
     if time_format:
-        return _microseconds(_parse(words, time_format))
+        is_local = _ZONE_DIRECTIVE.search(time_format) is None
+        return _microseconds(_parse(words, time_format)), np.full(len(words), is_local)
     found = np.full(len(words), NEVER)
     is_clf = pc.match_substring_regex(words, _CLF_START)
     is_number = pc.match_substring_regex(words, _NUMBER)
-    for are, read in ((is_clf, _from_clf), (is_number, _from_digits), (None, _from_iso)):
-        if are is None:
-            are = pc.invert(pc.or_(is_clf, is_number))  # noqa: PLW2901 - the rest
-        mask = are.to_numpy(zero_copy_only=False)
+    is_zoned = pc.match_substring_regex(words, _ZONED)
+    if pc.any(is_clf).as_py():
+        is_zoned = pc.if_else(is_clf, pc.match_substring_regex(words, _CLF_ZONE), is_zoned)
+    is_local_clf = pc.and_not(is_clf, is_zoned)
+    is_clf = pc.and_(is_clf, is_zoned)
+    others = pc.invert(pc.or_(pc.or_(is_clf, is_number), is_local_clf))
+    for are, read in (
+        (is_clf, _from_clf), (is_local_clf, _from_local_clf), (is_number, _from_digits),
+        (others, _from_iso),
+    ):  # fmt: skip
+        mask = to_numpy(are)
         if mask.any():
             found[mask] = read(words.filter(are))
-    return found
+    return found, ~to_numpy(pc.or_(is_zoned, is_number))
+
+
+def _in_zone(local: Numbers, zone: tzinfo) -> Numbers:
+    """Return the moments of times in a zone: its offset changes on a minute."""
+    minutes, which = np.unique(local // _MINUTE, return_inverse=True)
+    offsets = [_offset(int(minute), zone) for minute in minutes]
+    return local - np.array(offsets, np.int64)[which.reshape(-1)]
+
+
+def _offset(minute: int, zone: tzinfo) -> int:
+    offset = (_EPOCH + timedelta(minutes=minute)).replace(tzinfo=zone).utcoffset()
+    return 0 if offset is None else offset // timedelta(microseconds=1)
 
 
 def _parse(words: Any, time_format: str) -> Any:
@@ -97,6 +159,14 @@ def _parse(words: Any, time_format: str) -> Any:
 
 def _from_clf(words: Any) -> Numbers:
     return _microseconds(_parse(words, _CLF))
+
+
+def _from_local_clf(words: Any) -> Numbers:
+    parts = pc.extract_regex(words, _CLF_PARTS)
+    found = _microseconds(_parse(parts.field("moment"), _CLF_LOCAL))
+    digits = pc.utf8_slice_codeunits(pc.utf8_rpad(parts.field("fraction"), 6, "0"), 0, 6)
+    fractions = digits.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+    return np.where(found == NEVER, NEVER, found + fractions)
 
 
 def _from_digits(words: Any) -> Numbers:

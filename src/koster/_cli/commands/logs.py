@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from datetime import date, timedelta
 from functools import wraps
 from typing import TYPE_CHECKING, Any, NoReturn
+from zoneinfo import ZoneInfo, available_timezones
 
 import rich_click as click
 from click.shell_completion import CompletionItem
@@ -44,7 +45,7 @@ _IDENTITY = "Identity"
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 #: The fields of tables and JSON that can be named.
-_FIELDS = ("time", "address", "agent", "method", "url", "status", "host")
+_FIELDS = ("time", "date", "address", "agent", "method", "url", "query", "status", "host")
 
 
 class DurationType(_ParamType):
@@ -81,6 +82,32 @@ class ColumnType(_ParamType):
         return [CompletionItem(f"{each}=") for each in _FIELDS if each.startswith(incomplete)]
 
 
+class ZoneType(_ParamType):
+    """A time zone of the IANA database: ``Europe/Berlin``."""
+
+    name = "zone"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> ZoneInfo:
+        """Return the zone."""
+        if isinstance(value, ZoneInfo):
+            return value
+        try:
+            return ZoneInfo(value)
+        except (KeyError, ValueError, OSError):
+            why = "" if available_timezones() else "; this system has none: install tzdata"
+            self.fail(
+                f"{value!r} is not a time zone; use a name such as Europe/Berlin{why}", param, ctx
+            )
+
+    def shell_complete(self, ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
+        """Return the names that start with the incomplete value."""
+        return [
+            CompletionItem(each)
+            for each in sorted(available_timezones())
+            if each.startswith(incomplete)
+        ]
+
+
 def _options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options for reading and judging to a command, which gets them as ``options``."""
 
@@ -97,6 +124,7 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
         grace: timedelta,
         dialect: Dialect,
         columns: Sequence[tuple[str, str]],
+        timezone: ZoneInfo | None,
         **kwargs: Any,
     ) -> Any:
         api = _api()
@@ -114,6 +142,7 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
             are_addresses_shown=show_addresses,
             dialect=dialect,
             jobs=jobs,
+            timezone=timezone,
         )
         return command(*args, options=options, **kwargs)
 
@@ -165,14 +194,22 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
             type=ColumnType(),
             metavar="FIELD=NAME",
             panel=INPUT,
-            help="Name the time, address, agent, method, url, status or host of a table or JSON.",
+            help="Name the time, date, address, agent, method, url, query, status or host of a "
+            "table or JSON.",
+        ),
+        click.option(
+            "--timezone",
+            type=ZoneType(),
+            metavar="NAME",
+            panel=INPUT,
+            help="The time zone of times without one, such as Europe/Berlin. Default: UTC.",
         ),
         click.option(
             "--log-format",
             metavar="FORMAT",
             panel=INPUT,
-            help="combined, vhost_combined, common, alb, caddy, logpush, nginx-json, w3c; a "
-            "LogFormat or log_format string. Default: detected.",
+            help="The name of a format, such as combined or haproxy; a LogFormat or log_format "
+            "string; the fields of a W3C log. Default: detected.",
         ),
         click.option(
             "--grace",
