@@ -177,7 +177,7 @@ def stored_body(
     """Return at most ``limit`` bytes of the body of a response in an archive.
 
     Archives have bodies as they arrived, or without their codings, of which they may still have the
-    headers. ``is_cut``: the archive says that it has not all.
+    headers. ``is_cut``: the archive says that the body is truncated.
     """
     transfer = codings_of(headers.get("transfer-encoding", ""))
     if not transfer:
@@ -193,9 +193,8 @@ def stored_body(
         )
     found = decode_body(headers, body, limit=limit, is_cut=is_cut)
     # Without the chunks, only the end of a compressed stream says that nothing is missing.
-    if isinstance(found, Failure) or DECODERS.keys() & codings_of(
-        headers.get("content-encoding", "")
-    ):
+    codings = codings_of(headers.get("content-encoding", ""))
+    if isinstance(found, Failure) or DECODERS.keys() & codings:
         return found
     return found._replace(is_whole=None)
 

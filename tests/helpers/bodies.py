@@ -32,6 +32,12 @@ def stored_zstd(body: bytes, dictionary: Any = None) -> bytes:
     return zstd.compress(body, zstd_dict=dictionary)  # type: ignore[no-any-return, unused-ignore]
 
 
+def zstd_with_window(body: bytes, log: int) -> bytes:
+    """Compress with Zstandard, and a window of two to this power."""
+    compressor = zstd.ZstdCompressor(options={zstd.CompressionParameter.window_log: log})
+    return compressor.compress(body) + compressor.flush()
+
+
 def zstd_dictionary(samples: list[bytes]) -> Any:
     """Train a dictionary."""
     return zstd.train_dict(samples, 4_000)
@@ -84,6 +90,7 @@ READABLE = {
     "two members of gzip": _coded("gzip", gzip.compress(FILE[:20]) + gzip.compress(FILE[20:])),
     "two frames of zstd": _coded("zstd", stored_zstd(FILE[:20]) + stored_zstd(FILE[20:])),
     "skippable frames": _coded("zstd", _SKIPPABLE + stored_zstd(FILE) + _SKIPPABLE),
+    "window of 8 MiB": _coded("zstd", zstd_with_window(FILE, 23)),
     "bytes after zstd": _coded("zstd", stored_zstd(FILE) + b"junk"),
     "gzip, with bytes after it": _coded("gzip", _GZIP + b"Disallow: /"),
     "identity": _coded("identity", FILE),
@@ -114,6 +121,8 @@ UNREADABLE = {
     "many members": _coded("gzip", gzip.compress(b"#\n") * 200),
     "many frames": _coded("zstd", stored_zstd(b"#\n") * 200),
     "no gzip": _coded("gzip", b"\x8b" + FILE),
+    # RFC 9659: it would need 16 MiB of memory.
+    "window of 16 MiB": _coded("zstd", zstd_with_window(FILE, 24)),
     "no zstd": _coded("zstd", b"\xff" + FILE),
     "unknown coding, no text": _coded("aes128gcm", b"\x80" + FILE),
     "compress": _coded("compress", b"\x1f\x9d\x90" + FILE),
