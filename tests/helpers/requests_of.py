@@ -69,7 +69,10 @@ def random_case(seed: int) -> tuple[pa.Table, pa.Table]:
          source.choice(CRAWLERS))
         for _ in range(150)
     ]  # fmt: skip
+    methods = [source.choice(("GET", "GET", "HEAD", "get", None)) for _ in rows]
+    hosts = [source.choice(("a.example", "A.example:443", None)) for _ in rows]
     some = [(hours(), source.choice(BODIES)) for _ in range(source.randrange(1, 6))]
     if source.random() < 0.5:
         some[0] = (None, some[0][1])  # type: ignore[assignment]
-    return requests(rows), versions(*some)
+    table = requests(rows).append_column("method", pa.array(methods, pa.string()))
+    return table.append_column("host", pa.array(hosts, pa.string())), versions(*some)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -9,6 +10,8 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
+from zoneinfo import ZoneInfo
 
 import duckdb
 import pyarrow as pa
@@ -17,7 +20,16 @@ import pyarrow.parquet
 import pytest
 
 from koster.bulk.duckdb import register
-from koster.logs import Options, Report, Version, Versions, analyze
+from koster.errors import UnreadableError
+from koster.logs import (
+    Options,
+    Report,
+    UnknownHostError,
+    Version,
+    Versions,
+    analyze,
+    follow,
+)  # fmt: skip
 from tests.helpers.support import EVERYTHING
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
@@ -173,6 +185,32 @@ def as_absolute_urls(lines: list[Line], path: Path) -> None:
     path.write_text(combined(some))
 
 
+BERLIN = ZoneInfo("Europe/Berlin")
+
+
+def as_local_times(lines: list[Line], path: Path) -> None:
+    """In summer time for two days: the clocks are set forward on 29 March 2026."""
+    path.write_text("".join(
+        json.dumps({
+            "time": f"{each.time.astimezone(BERLIN):%Y-%m-%d %H:%M:%S}", "remote_addr": each.address,
+            "request": f"{each.method} {each.url} HTTP/1.1", "status": 200,
+            "http_user_agent": each.agent,
+        }) + "\n"
+        for each in lines
+    ))  # fmt: skip
+
+
+def as_cloudfront(lines: list[Line], path: Path) -> None:
+    """With percent-encoded User-Agents."""
+    fields = "date time x-edge-location c-ip cs-method cs-uri-stem sc-status cs(User-Agent)"
+    rows = (
+        f"{each.time:%Y-%m-%d\t%H:%M:%S}\tFRA2\t{each.address}\t{each.method}\t{each.url}\t200\t"
+        f"{quote(each.agent)}\n"
+        for each in lines
+    )
+    path.write_text(f"#Version: 1.0\n#Fields: {fields}\n{''.join(rows)}")
+
+
 #: Disguises by name: how it is written, its file, and whether a notice says that it was sorted.
 WHOLE: dict[str, tuple[Callable[[list[Line], Path], object], str, bool]] = {
     "plain": (lambda lines, path: path.write_text(combined(lines)), "a.log", False),
@@ -182,6 +220,8 @@ WHOLE: dict[str, tuple[Callable[[list[Line], Path], object], str, bool]] = {
     "Parquet": (as_parquet, "a.parquet", True),
     "CSV": (as_csv, "a.csv", True),
     "absolute URLs": (as_absolute_urls, "a.log", False),
+    "without zone": (as_local_times, "a.log", False),
+    "percent-encoded": (as_cloudfront, "a.log", False),
 }
 
 
@@ -192,7 +232,8 @@ def test_order_and_container_change_nothing(
     lines, truth = log()
     write, name, is_sorted = WHOLE[disguise]
     write(lines, tmp_path / name)
-    report = analyze([str(tmp_path / name)], versions(), options)
+    zone = BERLIN if disguise == "without zone" else None
+    report = analyze([str(tmp_path / name)], versions(), replace(options, timezone=zone))
     assert found_in(report) == truth
     assert any("not in the order of time" in each for each in report.notices) is is_sorted
     assert not report.errors
@@ -253,3 +294,37 @@ def test_events_and_duckdb_judge_alike(tmp_path: Path, options: Options) -> None
         """
         count, equal = con.execute(query).fetchone() or (0, 0)
     assert count == equal == len(events)
+
+
+@pytest.mark.parametrize(
+    ("host", "message"),
+    [
+        ("c.example", "No crawler asked c.example in the log; crawlers asked shop.example and b.example"),
+        ("SHOP.example:443", ""),
+    ],
+)  # fmt: skip
+def test_a_host_that_the_log_lacks_is_refused(
+    tmp_path: Path, options: Options, host: str, message: str
+) -> None:
+    lines, truth = log()
+    as_two_sites(lines[:500], tmp_path / "a.log")
+    if not message:
+        as_two_sites(lines, tmp_path / "a.log")
+        report = analyze([str(tmp_path / "a.log")], versions(), replace(options, host=host))
+        assert found_in(report) == truth
+        return
+    with pytest.raises(UnknownHostError, match=message):
+        analyze([str(tmp_path / "a.log")], versions(), replace(options, host=host))
+
+
+def test_a_log_without_sites_cannot_be_asked_for_one(tmp_path: Path, options: Options) -> None:
+    (tmp_path / "a.log").write_text(combined(log()[0][:500]))
+    with pytest.raises(UnknownHostError, match="its lines do not name the site"):
+        analyze([str(tmp_path / "a.log")], versions(), replace(options, host=SITE))
+
+
+def test_a_log_that_is_followed_must_be_in_order(tmp_path: Path, options: Options) -> None:
+    (tmp_path / "a.log").write_text(combined(by_address(log()[0][:2_000])))
+    (tmp_path / "robots.txt").write_text(FILES[10])
+    with pytest.raises(UnreadableError, match=r"not in the order of time: a line is .* older"):
+        next(follow(str(tmp_path / "a.log"), str(tmp_path / "robots.txt"), options))
