@@ -47,6 +47,8 @@ def versions(*some: tuple[float | None, str | None]) -> pa.Table:
 CRAWLERS = ("GPTBot", "AdsBot-Google", "bingbot", "ChatGPT-User", "Googlebot-Image", "x")
 URLS = ("/robots.txt", "/robots.txt?x", "/a", "/b/c", "/c", "//d", "https://example.com/a")
 STATUSES = (200, 200, 200, 304, 404, 503, 429, 301, None)
+#: With that of the absolute URL.
+SITES = ("a.example", "A.example:443", None, "example.com")
 BODIES = (
     "User-agent: *\nDisallow: /a\n",
     "User-agent: *\nDisallow: /b\nAllow: /a\n",
@@ -57,7 +59,8 @@ BODIES = (
 )
 
 
-def random_case(seed: int) -> tuple[pa.Table, pa.Table]:
+def random_case(seed: int, sites: tuple[str | None, ...] = SITES) -> tuple[pa.Table, pa.Table]:
+    """Return requests to some sites, in no order, and versions."""
     source = random.Random(seed)
 
     def hours() -> float:
@@ -70,7 +73,7 @@ def random_case(seed: int) -> tuple[pa.Table, pa.Table]:
         for _ in range(150)
     ]  # fmt: skip
     methods = [source.choice(("GET", "GET", "HEAD", "get", None)) for _ in rows]
-    hosts = [source.choice(("a.example", "A.example:443", None)) for _ in rows]
+    hosts = [source.choice(sites) for _ in rows]
     some = [(hours(), source.choice(BODIES)) for _ in range(source.randrange(1, 6))]
     if source.random() < 0.5:
         some[0] = (None, some[0][1])  # type: ignore[assignment]

@@ -238,7 +238,7 @@ def test_duckdb_agrees(con: duckdb.DuckDBPyConnection, seed: int) -> None:
 
 @pytest.mark.parametrize("seed", sampled(range(10), 3))
 def test_batches_are_judged_like_the_whole(seed: int) -> None:
-    asked, of = random_case(seed)
+    asked, of = random_case(seed, ("Example.com:443", None))
     asked = asked.sort_by("time")
     judged = Judge(of)
     found = [

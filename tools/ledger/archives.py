@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _AGENTS = ("GPTBot", "Googlebot-Image", "FooBot/2.1")
 _URLS = ("/", "/private/a?b=c", "/robots.txt")
 #: The file itself, and where it is in an archive: that depends on the compression, not on koster.
-_LEFT_OUT = ("body", "offset", "archive")
+_LEFT_OUT = ("body", "offset", "archive", "input")
 
 _BODIES = (
     b"User-agent: *\nDisallow: /private/\n",

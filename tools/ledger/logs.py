@@ -77,11 +77,14 @@ def _versions(chance: _Chance) -> list[tuple[datetime | None, str | None]]:
 def _entries(name: str) -> Iterator[Entry]:
     kind, _, number = name.partition("/")
     chance = _Chance(int(number))
-    yield from _judged(name, chance) if kind == "requests" else _analyzed(name, chance)
+    if kind == "log":
+        yield from _analyzed(name, chance)
+    else:
+        yield from _judged(name, chance, has_sites=kind == "sites")
 
 
-def _judged(name: str, chance: _Chance) -> Iterator[Entry]:
-    """Yield the verdicts about a table of requests."""
+def _judged(name: str, chance: _Chance, *, has_sites: bool) -> Iterator[Entry]:
+    """Yield the verdicts about a table of requests, with sites and methods or without."""
     versions = _versions(chance)
     rows = [
         (chance.moment(), chance.choice(_CRAWLERS), chance.choice(_URLS), chance.choice(_STATUSES),
@@ -94,15 +97,24 @@ def _judged(name: str, chance: _Chance) -> Iterator[Entry]:
     requests = pa.table(
         [pa.array(c, t) for c, t in zip(zip(*rows, strict=False), types, strict=True)], names
     )
+    labels = [" ".join(map(str, row)) for row in rows]
+    if has_sites:
+        for column, values in (("host", _HOSTS), ("method", _METHODS)):
+            chosen = [chance.choice(values) for _ in rows]
+            requests = requests.append_column(column, pa.array(chosen, pa.string()))
+            labels = [f"{one} {other}" for one, other in zip(labels, chosen, strict=True)]
     of = pa.table({
         "since": pa.array([since for since, _ in versions], moment),
         "body": pa.array([body for _, body in versions], pa.string()),
         "label": [str(number) for number in range(1, len(versions) + 1)],
     })  # fmt: skip
-    labels = [" ".join(map(str, row)) for row in rows]
     for dialect in koster.DIALECTS.values():
         answers = map(_verdict, judge(requests, of, dialect=dialect).to_pylist())
         yield entry(Place("logs", name, dialect.name), [str(versions)], answers, labels)
+
+
+_HOSTS = ("a.example", "A.example:443", "example.com", None)
+_METHODS = ("GET", "GET", "HEAD", None)
 
 
 def _verdict(row: dict[str, Any]) -> str:
@@ -179,6 +191,7 @@ def _summary(found: Any) -> str:
 
 def _files() -> list[str]:
     requests = [f"requests/{number:02}" for number in range(_TABLES)]
+    requests += [f"sites/{number:02}" for number in range(_TABLES // 2)]
     return [*requests, *(f"log/{number:02}" for number in range(_LOGS))]
 
 

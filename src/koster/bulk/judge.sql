@@ -5,10 +5,25 @@
 -- asked: from "given", with the columns row_id (null: only what the server answered counts), t,
 -- crawler, url, status, client, host and method: their sites, and what the answers to requests for
 -- /robots.txt mean: 1 a file, 2 unreachable, 3 redirected, 4 no file, 5 no file for anyone; 0 all
--- others, as HEAD brings no file and a client that hung up (444, 460, 499) has none.
+-- others, as HEAD brings no file and a client that hung up (444, 460, 499) has none. Requests that
+-- name no site are of the one that others name, unless those name several.
+named AS (
+    SELECT
+        row_id, t, url, status,
+        coalesce(crawler, '') AS crawler,
+        coalesce(client, '') AS client,
+        coalesce(method, 'GET') AS method,
+        lower(regexp_replace(
+            coalesce(nullif(regexp_extract(url, '@AUTHORITY@', 1), ''), host, ''), ':[0-9]*$', ''
+        )) AS host,
+        coalesce(url <> '' AND regexp_replace(url, '@ROBOTS_TXT@', '') = '', false) AS is_robots
+    FROM given
+),
 asked AS (
     SELECT
-        row_id, t, site, crawler, client, url, is_robots,
+        *,
+        CASE WHEN (SELECT count(DISTINCT nullif(host, '')) FROM named) > 1 THEN host ELSE '' END
+            AS site,
         CASE
             WHEN NOT is_robots OR status IS NULL OR upper(method) <> 'GET' THEN 0
             WHEN status = 429 OR status >= 500 THEN 2
@@ -19,18 +34,7 @@ asked AS (
             WHEN status >= 300 THEN 3
             ELSE 0
         END AS kind
-    FROM (
-        SELECT
-            row_id, t, url, status,
-            coalesce(crawler, '') AS crawler,
-            coalesce(client, '') AS client,
-            coalesce(method, 'GET') AS method,
-            lower(regexp_replace(
-                coalesce(nullif(regexp_extract(url, '@AUTHORITY@', 1), ''), host, ''), ':[0-9]*$', ''
-            )) AS site,
-            coalesce(url <> '' AND regexp_replace(url, '@ROBOTS_TXT@', '') = '', false) AS is_robots
-        FROM given
-    ) AS sites
+    FROM named
 )
 
 -- held: from "asked" and from "limits", with grace_us: the period in whose versions the one that

@@ -28,7 +28,7 @@ columns
 | ``method`` | text, optional | HTTP method, GET by default: only GET fetches /robots.txt |
 | ``client`` | text, optional | who shares a copy of the file with the crawler, such as an address |
 | ``host`` | text, optional | the site, with or without port; each has its own copies; that of an \
-absolute URL comes first |
+absolute URL comes first; requests without one are of the one site that others name |
 
 and versions ``since`` (timestamp: in force from then on; null: from the beginning), ``body`` (text
 or bytes; null: there was no robots.txt) and, optionally, ``label``.
@@ -240,18 +240,18 @@ class Judge:
 
 #: The fetches that were made before a batch: the last of each kind, and those of `DISORDER`.
 _STATE = """
-CREATE TABLE state (t BIGINT, site VARCHAR, crawler VARCHAR, client VARCHAR, kind INTEGER)
+CREATE TABLE state (
+    t BIGINT, crawler VARCHAR, url VARCHAR, status INTEGER, client VARCHAR, host VARCHAR
+)
 """
 _ASKED = """
 CREATE OR REPLACE TABLE asked AS
-WITH given AS (SELECT * FROM given_rows), @ASKED@
-SELECT * REPLACE (CAST(NULL AS VARCHAR) AS url) FROM asked
-UNION ALL BY NAME
-SELECT *, false AS is_robots FROM state
+WITH given AS (SELECT * FROM given_rows UNION ALL BY NAME SELECT * FROM state), @ASKED@
+SELECT * EXCLUDE (method) FROM asked
 """
 _PAIRS = """
 WITH @HELD@, @PAIRS@
-SELECT * FROM paired
+SELECT * EXCLUDE (url) FROM paired
 """
 _VERDICTS = """
 WITH @VERDICTS@
@@ -259,11 +259,11 @@ SELECT * FROM verdicts ORDER BY row_id
 """
 _REMEMBER = """
 CREATE OR REPLACE TABLE state AS
-SELECT t, site, crawler, client, kind
+SELECT t, crawler, url, status, client, host
 FROM asked
 WHERE kind > 0
 QUALIFY coalesce(
-    lead(t) OVER (PARTITION BY site, crawler, client, kind ORDER BY t)
+    lead(t) OVER (PARTITION BY host, crawler, client, kind ORDER BY t)
         > (SELECT max(t) FROM asked) - $disorder,
     true
 )
