@@ -243,8 +243,8 @@ def test_batches_are_judged_like_the_whole(seed: int) -> None:
     judged = Judge(of)
     found = [
         int(each)
-        for start in range(0, len(asked), 7)
-        for each in judged.judge(asked.slice(start, 7).combine_chunks().to_batches()[0]).verdicts
+        for start in range(0, len(asked), 31)
+        for each in judged.judge(asked.slice(start, 31).combine_chunks().to_batches()[0]).verdicts
     ]
     names = [each["verdict"] for each in judge(asked, of).to_pylist()]
     # Requests of the same moment may be in different batches, before the fetch of the file.

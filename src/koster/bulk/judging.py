@@ -196,7 +196,7 @@ class Judge:
     def __init__(self, versions: Any, grace: timedelta = GRACE, dialect: Dialect = RFC9309) -> None:
         self._dialect = dialect
         self._con = connected()
-        self._con.execute("CREATE TABLE limits AS SELECT CAST(? AS BIGINT) AS grace_us",
+        self._con.execute("CREATE TEMP TABLE limits AS SELECT CAST(? AS BIGINT) AS grace_us",
                           [grace // _MICROSECOND])  # fmt: skip
         self._con.execute(_STATE)
         self.replace_versions(versions)
@@ -205,7 +205,7 @@ class Judge:
         """Judge by other versions from now on; the fetches so far stay known."""
         self._versions = _Versions.of(versions)
         self._con.register("numbered_rows", self._versions.periods())
-        self._con.execute("CREATE OR REPLACE TABLE numbered AS SELECT * FROM numbered_rows")
+        self._con.execute("CREATE OR REPLACE TEMP TABLE numbered AS SELECT * FROM numbered_rows")
 
     @property
     def labels(self) -> list[str]:
@@ -240,12 +240,12 @@ class Judge:
 
 #: The fetches that were made before a batch: the last of each kind, and those of `DISORDER`.
 _STATE = """
-CREATE TABLE state (
+CREATE TEMP TABLE state (
     t BIGINT, crawler VARCHAR, url VARCHAR, status INTEGER, client VARCHAR, host VARCHAR
 )
 """
 _ASKED = """
-CREATE OR REPLACE TABLE asked AS
+CREATE OR REPLACE TEMP TABLE asked AS
 WITH given AS (SELECT * FROM given_rows UNION ALL BY NAME SELECT * FROM state), @ASKED@
 SELECT * EXCLUDE (method) FROM asked
 """
@@ -258,7 +258,7 @@ WITH @VERDICTS@
 SELECT * FROM verdicts ORDER BY row_id
 """
 _REMEMBER = """
-CREATE OR REPLACE TABLE state AS
+CREATE OR REPLACE TEMP TABLE state AS
 SELECT t, crawler, url, status, client, host
 FROM asked
 WHERE kind > 0
@@ -272,9 +272,17 @@ LIMIT 200000
 """
 
 
+@cache
+def _database() -> Any:
+    return duckdb.connect(config={"threads": 1})
+
+
 def connected() -> Any:
-    """Return a connection to a DuckDB of its own: one core, UTC."""
-    connection = duckdb.connect(config={"threads": 1})
+    """Return a connection to DuckDB: one core, UTC; its temporary tables are its own.
+
+    All are to one database: to open another one takes as long as to parse 10,000 lines of a log.
+    """
+    connection = _database().cursor()
     connection.execute("SET TimeZone = 'UTC'")
     # In an interactive Python it would be printed on standard output.
     connection.execute("SET enable_progress_bar = false")

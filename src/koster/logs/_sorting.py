@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..bulk._arrow import np, pa, pc
-from ..bulk.judging import connected
 from ..errors import UnreadableError
 from ._identity import STATUSES, VERIFIED
 from ._requests import REQUESTS
@@ -87,10 +86,13 @@ def sorter(names: list[str]) -> Iterator[Sorter]:
         UnreadableError: the temporary folder is full, or cannot be written.
     """
     with tempfile.TemporaryDirectory(prefix="koster-") as folder:
-        con = connected()
+        # Of its own: its limit of memory is no other's.
+        con = duckdb.connect(
+            config={"threads": 1, "memory_limit": _MEMORY, "temp_directory": folder}
+        )
         try:
-            con.execute(f"SET memory_limit = '{_MEMORY}'")
-            con.execute("SET temp_directory = $folder", {"folder": folder})
+            # In an interactive Python it would be printed on standard output.
+            con.execute("SET enable_progress_bar = false")
             con.execute(_TABLE)
             yield Sorter(con, names)
         except duckdb.Error as error:

@@ -10,20 +10,11 @@ from __future__ import annotations
 import re
 import threading
 from datetime import UTC, datetime, timedelta, tzinfo
-from functools import cache
 from typing import Any
 
-from ..bulk._arrow import np, pa, pc
+from ..bulk._arrow import Numbers, np, pa, pc
 from ..bulk._columns import to_numpy, to_text, unchunked
-from ..bulk.judging import NEVER, microseconds
-from ..errors import missing
-
-try:
-    import duckdb
-except ImportError as error:
-    raise missing("koster.logs", "logs") from error
-
-from ..bulk._arrow import Numbers
+from ..bulk.judging import NEVER, connected, microseconds
 
 #: The years 1 to 9999.
 _FIRST, _LAST = -62_135_596_800_000_000, 253_402_300_799_999_999
@@ -50,21 +41,10 @@ _FACTORS = ((1e11, 1e6), (1e14, 1e3), (1e17, 1.0), (float("inf"), 1e-3))
 _local = threading.local()
 
 
-@cache
-def _database() -> Any:
-    return duckdb.connect(config={"threads": 1})
-
-
 def connection() -> Any:
-    """Return this thread's connection to DuckDB: one core, UTC.
-
-    All are to one database: to open another one takes as long as to parse 10,000 lines.
-    """
+    """Return this thread's connection to DuckDB."""
     if not hasattr(_local, "connection"):
-        _local.connection = _database().cursor()
-        _local.connection.execute("SET TimeZone = 'UTC'")
-        # In an interactive Python it would be printed on standard output.
-        _local.connection.execute("SET enable_progress_bar = false")
+        _local.connection = connected()
     return _local.connection
 
 
