@@ -34,6 +34,9 @@ def blocked_urls(
             by_site = group_by_site(batch)[0] if sites else {}
             for each in counts:
                 each.add(batch, by_site)
+        urls.say_elsewhere(
+            lambda site: {url for each in counts for url in each.sitemaps_named_by(site)}
+        )
     reader = urls.reader
     for each in counts:
         each.print_others(reader.urls)
@@ -69,6 +72,7 @@ class _Counts:
         self._robots = robots
         self._example = ""
         parsed = robots.robots(settings.dialects[0])
+        self._sitemaps = parsed.sitemaps
         self.urls = SitemapUrls(parsed, settings.crawlers, comparisons)
 
     def add(self, urls: list[str], by_site: dict[str, list[str]]) -> None:
@@ -79,6 +83,10 @@ class _Counts:
         if len(own) < len(urls) and not self._example:
             known = set(own)
             self._example = next(each for each in urls if each not in known)
+
+    def sitemaps_named_by(self, site: str) -> Sequence[str]:
+        """Return the sitemaps that the file names, if it is that of a site, or of any."""
+        return self._sitemaps if self._robots.site in (None, site) else ()
 
     def print_others(self, total: int) -> None:
         """Say how many of all URLs were not checked."""
