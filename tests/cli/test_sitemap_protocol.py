@@ -36,9 +36,33 @@ def test_a_bare_ampersand_ends_a_sitemap(robots: Path, tmp_path: Path, form: str
     else:
         assert result.stdout.endswith("1 URL from 1 sitemap; 1 error\n")
     assert result.exit_code == 3
-    linted = run("lint", "--sitemap", path, robots)
+    linted = run("lint", "--notes", "--sitemap", path, robots, "--format", form)
     assert why in linted.stderr
+    assert f"Not checked completely: {path}: {why}" in linted.stdout
     assert linted.exit_code == 3
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (None, "No such file or directory"),
+        (b"", "is empty"),
+        (urlset(), "the sitemaps have no URLs: no URL was checked"),
+        (urlset("/x"), "1 URL is not absolute, such as /x"),
+    ],
+)
+def test_findings_say_that_a_sitemap_was_not_read(
+    robots: Path, tmp_path: Path, content: bytes | None, why: str
+) -> None:
+    """An empty list would say that no rule blocks a URL."""
+    path = tmp_path / "s.xml"
+    if content is not None:
+        path.write_bytes(content)
+    result = run("lint", "--sitemap", path, "--sitemap", path, robots, "--format", "json")
+    (finding,) = json.loads(result.stdout)
+    assert (finding["code"], finding["line"], result.exit_code) == ("Z004", 1, 3)
+    assert finding["message"].startswith("Not checked completely: ")
+    assert finding["message"].endswith(why)
 
 
 def test_more_urls_than_the_protocol_allows(robots: Path, tmp_path: Path) -> None:

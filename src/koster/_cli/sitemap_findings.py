@@ -41,12 +41,16 @@ def blocked_urls(
     for each in counts:
         each.print_others(reader.urls)
     errors = [error for each in counts for error in each.errors(reader.urls)]
+    unread = list(reader.errors)
     if not reader.urls and not reader.errors:
-        errors.append("the sitemaps have no URLs: no URL was checked")
+        unread.append("the sitemaps have no URLs: no URL was checked")
+        errors += unread
     elif not reader.urls:
         errors.append("no sitemap could be read: no URL was checked")
     else:
         print(_summary(counts, reader), file=sys.stderr)
+    for each in counts:
+        each.urls.unread += [*unread, *each.none_checked(reader.urls)]
     for error in errors:
         screen.complain(error)
     found = {robots.path: each.urls for (robots, _), each in zip(files, counts, strict=True)}
@@ -102,5 +106,10 @@ class _Counts:
         if self.urls.left_out:
             number = count_noun(self.urls.left_out, "sitemap URL")
             yield f"{self._robots.name}: {number} not checked: the file has too many rules with *"
-        elif total and not self.urls.checked:
+        else:
+            yield from self.none_checked(total)
+
+    def none_checked(self, total: int) -> Iterator[str]:
+        """Yield an error if all URLs are of other sites."""
+        if total and not self.urls.checked and not self.urls.left_out:
             yield f"{self._robots.name}: no URL was checked: the sitemaps have none of this site"
