@@ -36,6 +36,9 @@ Disallow: /private
 """
 
 
+XMLNS = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
+
+
 def run(*arguments: str | Path, stdin: bytes | None = None) -> Result:
     return CliRunner().invoke(koster, [str(each) for each in arguments], input=stdin)
 
@@ -46,16 +49,22 @@ def errors(result: Result) -> list[str]:
 
 def urlset(*urls: str) -> bytes:
     entries = "".join(f"<url><loc>{url}</loc></url>\n" for url in urls)
-    return f'<?xml version="1.0"?>\n<urlset>\n{entries}</urlset>\n'.encode()
+    return f'<?xml version="1.0"?>\n<urlset {XMLNS}>\n{entries}</urlset>\n'.encode()
 
 
 def index(*urls: str) -> bytes:
     entries = "".join(f"<sitemap><loc>{url}</loc></sitemap>\n" for url in urls)
-    return f'<?xml version="1.0"?>\n<sitemapindex>\n{entries}</sitemapindex>\n'.encode()
+    return f'<?xml version="1.0"?>\n<sitemapindex {XMLNS}>\n{entries}</sitemapindex>\n'.encode()
 
 
 def pages(site: str, folder: str, count: int) -> list[str]:
     return [f"{site}/{folder}/{number}" for number in range(count)]
+
+
+#: What lint says of sitemaps that could not be read, without its notes.
+NOT_ALL = (
+    "Not everything could be checked; 1 note (shown with --notes); not checked completely (Z004)\n"
+)
 
 
 @pytest.fixture
@@ -255,7 +264,10 @@ def test_sitemaps_of_an_index_on_disk_are_read_from_its_folder(
     result = run("check", *files, "-f", "json")
     urls = [each["url"].rpartition("/")[2] for each in json.loads(result.stdout)]
     assert urls == ["en", "1", "2", "3"]
-    assert errors(result) == [f"koster: {url}: 404 Not Found" for url in fetched[1:]]
+    *failed, elsewhere, pages_elsewhere = errors(result)
+    assert failed == [f"koster: {url}: 404 Not Found" for url in fetched[1:]]
+    assert f"sitemap.xml: 7 URLs are on {site.url} instead of https://e.com" in elsewhere
+    assert f"/3.xml: 1 URL is on https://e.com instead of {site.url}" in pages_elsewhere
     assert len(site.requests) == len(fetched)
     (folder / "sitemap.xml").write_bytes(index("https://e.com/2.xml"))
     monkeypatch.chdir(folder)
@@ -306,7 +318,11 @@ BOMB = (
 @pytest.mark.parametrize(
     ("content", "why", "count"),
     [
-        (urlset(*pages("https://e.com", "cart", 3))[:-30], "is truncated: the XML ends in line 5", 2),
+        (
+            urlset(*pages("https://e.com", "cart", 3))[:-30],
+            "is truncated: the XML ends in line 5; read 2 URLs before that",
+            2,
+        ),
         (
             b"<!DOCTYPE x [<!ENTITY a 'b'>]>" + urlset("https://e.com/&a;")[22:],
             "declares entities or attributes, which a sitemap must not",
@@ -342,7 +358,8 @@ def test_index_with_invalid_urls(site: Site, robots: Path) -> None:
     assert errors(result)[0] == f"koster: {url}: 2 URLs are not absolute, such as /relative.xml"
     assert errors(result)[1].startswith("koster: http://[x/s.xml: invalid host '[x'")
     assert errors(result)[2].startswith("koster: http://e..com\\u200b/s.xml: invalid host")
-    assert len(errors(result)) == 3
+    assert "1 URL is on https://e.com instead of" in errors(result)[3]
+    assert len(errors(result)) == 4
 
 
 def test_endless_servers(robots: Path) -> None:
@@ -523,7 +540,7 @@ def test_lint_checks_the_urls_of_the_site(site: Site, tmp_path: Path) -> None:
     (tmp_path / "s.txt").write_text("\n".join(urls))
     result = run("lint", "--select", "M", "--sitemap", tmp_path / "s.txt", site.url)
     assert result.stdout.count("blocks 1 sitemap URL for bingbot") == 2
-    assert errors(result)[0] == (
+    assert errors(result)[1] == (
         f"koster: {site.url}/robots.txt: 1 sitemap URL is on another site and was not checked, "
         "such as https://other.example/cart"
     )
@@ -661,7 +678,7 @@ def test_lint_says_that_no_url_was_checked(
     if content is not None:
         site.pages["/s"] = Answer(body=content.replace(b"https://e.com/..", site.url.encode()))
     result = run("lint", robots, "--sitemap", f"{site.url}/s")
-    assert (result.exit_code, result.stdout) == (3, "Not everything could be checked\n")
+    assert (result.exit_code, result.stdout) == (3, NOT_ALL)
     first, last = errors(result)
     assert first.endswith(why)
     assert last == "koster: no sitemap could be read: no URL was checked"
@@ -673,9 +690,9 @@ def test_lint_says_how_many_sitemaps_failed(site: Site, tmp_path: Path) -> None:
     site.pages["/s"] = Answer(body=urlset("https://e.com/a", "https://e.com/b"))
     both = ("--sitemap", f"{site.url}/s", "--sitemap", f"{site.url}/gone")
     result = run("lint", robots, *both)
-    assert (result.exit_code, result.stdout) == (3, "Not everything could be checked\n")
+    assert (result.exit_code, result.stdout) == (3, NOT_ALL)
     assert errors(result)[-1] == "checked 2 URLs from 1 sitemap; 1 error"
     robots.write_text("User-agent: *\nDisallow: /a\n")
     result = run("lint", robots, *both)
     assert result.exit_code == 3
-    assert result.stdout.endswith("1 warning; not everything could be checked\n")
+    assert result.stdout.endswith("(Z004); not everything could be checked\n")

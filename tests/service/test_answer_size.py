@@ -12,7 +12,7 @@ import pytest
 import koster
 from koster._reports import records
 from koster._worker import answers, loop
-from koster._worker.files import UnreadOutcome
+from koster._worker.files import NamedFile, UnreadOutcome
 from koster._worker.refusals import RefusedError
 from koster.access import Outcome, Unreachable
 from koster.dialects import DIALECTS, RFC9309
@@ -41,6 +41,10 @@ SITE = UnreadOutcome(
 #: By the name of the function: its arguments, and the function that makes its records.
 QUESTIONS: dict[str, tuple[tuple[Any, ...], tuple[Any, str] | None]] = {
     "decide": ((FILE, "RFC9309", AGENTS, ["/a" * 300] * 90), (answers, "decision_record")),
+    "files": (
+        ([NamedFile("a", FILE)] * 3, "RFC9309", AGENTS, ["/a" * 300] * 30),
+        (answers, "decision_record"),
+    ),
     "lint": ((b"Disallow: a\n" * 999, ["RFC9309"]), (answers, "of_finding")),
     "diff": ((FILE, b"", "RFC9309"), (records, "of_difference")),
     "audit_crawlers": ((FILE, "RFC9309"), (records, "_of_verdict")),

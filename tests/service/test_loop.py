@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 import threading
 import time
@@ -22,6 +23,7 @@ from koster.service._models import (  # type: ignore[attr-defined]
     DiffResponse,
     DisagreeResponse,
     FetchedFile,
+    FilesResponse,
     LintResponse,
 )
 from tests.helpers import server, serving
@@ -83,15 +85,17 @@ def sites() -> Iterator[dict[str, str]]:
         yield {name: site.url for name, site in named.items()}
 
 
-def sent(route: str, body: bytes | dict[str, Any]) -> Callable[..., httpx2.Response]:
+def sent(
+    route: str, body: bytes | dict[str, Any], **headers: str
+) -> Callable[..., httpx2.Response]:
     """Return a function that sends a body to a route; SITE stands for a site's URL."""
 
     def send(api: httpx2.Client, sites: dict[str, str]) -> httpx2.Response:
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
         for name, url in sites.items():
             data = data.replace(f"SITE:{name}".encode(), url.encode())
-        headers = {"Content-Type": "application/json"}
-        return api.post(route, content=data, headers=headers)
+        json_type = {"Content-Type": "application/json"}
+        return api.post(route, content=data, headers=json_type | headers)
 
     return send
 
@@ -100,6 +104,9 @@ def got(path: str, site: str = "", **options: Any) -> Callable[..., httpx2.Respo
     """Return a function that requests a path; SITE stands for a site's URL."""
     return lambda api, sites: api.get(path.replace("SITE", sites.get(site, "")), **options)
 
+
+#: It becomes 20 MiB.
+BOMB = gzip.compress(bytes(20 << 20), 1)
 
 #: Requests by name, each the worst of its kind.
 REQUESTS: dict[str, Callable[..., httpx2.Response]] = {
@@ -117,6 +124,9 @@ REQUESTS: dict[str, Callable[..., httpx2.Response]] = {
     "/v1/decide of numbers": sent("/v1/decide", b'{"urls":[' + b"1e9," * 200_000 + b"1]}"),
     "/v1/decide of too many": sent("/v1/decide", {"robots": "", "urls": ["/"] * 9_990}),
     "/v1/decide of a text": sent("/v1/decide", {"robots": LINES, "urls": ["/"]}),
+    "/v1/decide of a bomb": sent("/v1/decide", BOMB, **{"Content-Encoding": "gzip"}),
+    "/v1/files of texts": sent("/v1/files", {"files": [{"robots": "User-agent: *"}] * 1_000}),
+    "/v1/files of bytes": sent("/v1/files", {"files": [{"body_base64": "A" * 10_000}] * 100}),
     "/v1/lint": sent("/v1/lint", {"robots": "Disallow: a\n" * 5_000}),
     "/v1/lint of numbers": sent("/v1/lint", b'{"dialects":[' + b"1e9," * 200_000 + b"1]}"),
     "/v1/diff": sent("/v1/diff", {"before": {"robots": LINES}, "after": {"robots": ""}}),
@@ -180,6 +190,7 @@ def test_answers_have_the_fields_of_their_models(api: httpx2.Client, sites: dict
     answers: list[tuple[Any, type[BaseModel]]] = [
         (post(api, "decide", file | {"urls": ["/a"]}), DecideResponse),
         (post(api, "decide", {"site": sites["empty"], "urls": ["/a"]}), DecideResponse),
+        (post(api, "files", {"files": [file, {"body_base64": "?"}]}), FilesResponse),
         (post(api, "lint", file), LintResponse),
         (post(api, "lint", site), LintResponse),
         (post(api, "diff", diff), DiffResponse),

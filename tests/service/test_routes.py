@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,46 @@ def test_decide_in_every_dialect(api: httpx2.Client, dialect: str) -> None:
     assert [each["allowed"] for each in answer["decisions"]] == [
         robots.allowed(url, "*") for url in request_body["urls"]
     ]
+
+
+def test_every_route_takes_the_names_of_dialects_in_the_docs(
+    api: httpx2.Client, site: Site
+) -> None:
+    """In any case, as the command line does; answers have the name as documented."""
+    site.robots(body=b"")
+    page = (ROOT / "docs/reference/dialects/index.md").read_text("utf-8")
+    table = page.partition("insert: dialect-sources")[2].partition("<!-- end")[0]
+    names = re.findall(r"^\| ([A-Z]\S*) \|", table, re.MULTILINE)
+    assert names == list(DIALECTS)
+    file = {"robots": ""}
+    for name in names:
+        for spelling in (name, name.lower(), name.title()):
+            one = {"dialect": spelling}
+            answers = [
+                post(api, "files", {"files": [file]} | one),
+                post(api, "audit", file | {"agents": ["GPTBot"]} | one),
+                api.get("/v1/check", params={"url": site.url} | one).json(),
+                api.get("/v1/fetch", params={"site": site.url} | one).json(),
+                post(api, "disagree", file | {"dialects": ["RFC9309"]} | one),
+            ]
+            assert [each["dialect"] for each in answers] == [name] * len(answers)
+            assert post(api, "lint", file | {"dialects": [spelling]})["findings"] is not None
+
+
+@pytest.mark.parametrize(
+    "name", ["extended2-1996", "RFC 9309", "", "all", " GOOGLE", "googl\u00e9"]
+)
+def test_unknown_dialects_are_listed(api: httpx2.Client, name: str) -> None:
+    answers = [
+        api.post("/v1/files", json={"files": [{"robots": ""}], "dialect": name}),
+        api.post("/v1/diff", json={"before": {}, "after": {}, "dialect": name}),
+        api.post("/v1/lint", json={"robots": "", "dialects": [name]}),
+        api.get("/v1/check", params={"url": "a.invalid", "dialect": name}),
+        api.get("/v1/fetch", params={"site": "a.invalid", "dialect": name}),
+    ]
+    for answer in answers:
+        details = [each["detail"] for each in problem(answer, 422, "invalid")["errors"]]
+        assert any(", ".join(DIALECTS) in each for each in details)
 
 
 def test_decide_with_a_large_file(api: httpx2.Client) -> None:

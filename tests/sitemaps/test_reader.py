@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+XMLNS = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
+
+
 class Memory:
     """Sitemaps by address; ``opened`` are those that were opened."""
 
@@ -39,7 +42,7 @@ class Memory:
 
 def index(*names: str) -> str:
     entries = "".join(f"<sitemap><loc>https://e.com/{name}</loc></sitemap>" for name in names)
-    return f"<sitemapindex>{entries}</sitemapindex>"
+    return f"<sitemapindex {XMLNS}>{entries}</sitemapindex>"
 
 
 def urls(*names: str) -> str:
@@ -92,7 +95,7 @@ def test_number_of_sitemaps_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_errors_do_not_stop_the_others() -> None:
     source = Memory(
         i=index("missing", "broken", "a"),
-        broken="<urlset><url><loc>https://e.com/1</loc></url>\n<url><",
+        broken=f"<urlset {XMLNS}><url><loc>https://e.com/1</loc></url>\n<url><",
         a=urls("2"),
     )
     printed: list[str] = []
@@ -104,7 +107,7 @@ def test_errors_do_not_stop_the_others() -> None:
     assert printed == reader.errors
     assert printed == [
         "missing: 404 Not Found",
-        "broken: is truncated: the XML ends in line 2",
+        "broken: is truncated: the XML ends in line 2; read 1 URL before that",
     ]
     assert (reader.sitemaps, reader.done) == (2, 4)
 
@@ -116,7 +119,7 @@ def test_errors_do_not_stop_the_others() -> None:
 def test_relative_and_invalid_urls_are_errors(invalid: str) -> None:
     one = f"<url><loc>{invalid}</loc></url>"
     source = Memory(
-        a=f"<urlset>{one}<url><loc>https://e.com/1</loc></url>{one}</urlset>",
+        a=f"<urlset {XMLNS}>{one}<url><loc>https://e.com/1</loc></url>{one}</urlset>",
         i=index("a").replace("<sitemap>", f"<sitemap><loc>{invalid}</loc></sitemap><sitemap>"),
     )
     found, reader = read(source, "i")

@@ -87,6 +87,7 @@ def answer(
                 render(CheckResults(tally, [], moment), form)
         except KeyboardInterrupt:
             is_stopped = True
+        urls.say_elsewhere(asked.sitemaps_named_by)
     reader = urls.reader
     if form == "text":
         summary.urls, summary.sitemaps = reader.urls, reader.sitemaps
@@ -136,6 +137,14 @@ class _Asked:
                 yield [replace(each, urls=tuple(urls)) for each in self._questions]
             else:
                 yield self._about_sites(urls, self._sites)
+
+    def sitemaps_named_by(self, site: str) -> set[str]:
+        """Return the sitemaps that the robots.txt of a site names, or that applies to all sites."""
+        if self._sites is None:
+            files = self._questions
+        else:
+            files = [self._sites.known[site]] if site in self._sites.known else []
+        return {url for file in files for each in file.readings for url in each.robots.sitemaps}
 
     def _about_sites(self, urls: list[str], sites: KnownSites) -> list[FileQuestions]:
         by_site, errors = group_by_site(urls)

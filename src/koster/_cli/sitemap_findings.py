@@ -34,16 +34,23 @@ def blocked_urls(
             by_site = group_by_site(batch)[0] if sites else {}
             for each in counts:
                 each.add(batch, by_site)
+        urls.say_elsewhere(
+            lambda site: {url for each in counts for url in each.sitemaps_named_by(site)}
+        )
     reader = urls.reader
     for each in counts:
         each.print_others(reader.urls)
     errors = [error for each in counts for error in each.errors(reader.urls)]
+    unread = list(reader.errors)
     if not reader.urls and not reader.errors:
-        errors.append("the sitemaps have no URLs: no URL was checked")
+        unread.append("the sitemaps have no URLs: no URL was checked")
+        errors += unread
     elif not reader.urls:
         errors.append("no sitemap could be read: no URL was checked")
     else:
         print(_summary(counts, reader), file=sys.stderr)
+    for each in counts:
+        each.urls.unread += [*unread, *each.none_checked(reader.urls)]
     for error in errors:
         screen.complain(error)
     found = {robots.path: each.urls for (robots, _), each in zip(files, counts, strict=True)}
@@ -69,6 +76,7 @@ class _Counts:
         self._robots = robots
         self._example = ""
         parsed = robots.robots(settings.dialects[0])
+        self._sitemaps = parsed.sitemaps
         self.urls = SitemapUrls(parsed, settings.crawlers, comparisons)
 
     def add(self, urls: list[str], by_site: dict[str, list[str]]) -> None:
@@ -79,6 +87,10 @@ class _Counts:
         if len(own) < len(urls) and not self._example:
             known = set(own)
             self._example = next(each for each in urls if each not in known)
+
+    def sitemaps_named_by(self, site: str) -> Sequence[str]:
+        """Return the sitemaps that the file names, if it is that of a site, or of any."""
+        return self._sitemaps if self._robots.site in (None, site) else ()
 
     def print_others(self, total: int) -> None:
         """Say how many of all URLs were not checked."""
@@ -94,5 +106,10 @@ class _Counts:
         if self.urls.left_out:
             number = count_noun(self.urls.left_out, "sitemap URL")
             yield f"{self._robots.name}: {number} not checked: the file has too many rules with *"
-        elif total and not self.urls.checked:
+        else:
+            yield from self.none_checked(total)
+
+    def none_checked(self, total: int) -> Iterator[str]:
+        """Yield an error if all URLs are of other sites."""
+        if total and not self.urls.checked and not self.urls.left_out:
             yield f"{self._robots.name}: no URL was checked: the sitemaps have none of this site"

@@ -6,7 +6,7 @@ import functools
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from typing import IO, TYPE_CHECKING
 
@@ -21,7 +21,7 @@ from rich.progress import (
 )
 
 from .._reports import screen
-from .._reports.plain import printable
+from .._reports.plain import printable, shorten
 from .._wording import count_noun
 from ..errors import MissingExtraError, UrlError
 from ..sitemaps import MAX_BYTES, SitemapReader
@@ -30,6 +30,7 @@ from .progress import progress
 
 if TYPE_CHECKING:
     from ..fetch.downloads import Downloads
+    from ..sitemaps import Elsewhere
     from .fetch_options import FetchOptions
 
 #: The scheme and authority of a URL without characters that need care.
@@ -126,6 +127,7 @@ class Urls:
 
     def __init__(self, addresses: Iterable[str], source: _Source, bar: Progress) -> None:
         self.reader = SitemapReader(source, screen.complain)
+        self._source = source
         self._addresses = addresses
         self._bar = bar
 
@@ -137,6 +139,17 @@ class Urls:
             urls_read = count_noun(reader.urls, "URL")
             bar.update(task, completed=reader.done, total=reader.known, urls=urls_read)
             yield urls
+
+    def say_elsewhere(self, sitemaps_named_by: Callable[[str], Collection[str]]) -> None:
+        """Say which URLs are of another site than their sitemap's, whose file does not name it.
+
+        ``sitemaps_named_by`` returns the sitemaps that the robots.txt of a site names.
+        """
+        for each in self.reader.elsewhere:
+            if each.sitemap not in sitemaps_named_by(str(each.site)):
+                screen.complain(f"{self._source.name_of(each.sitemap)}: {_elsewhere(each)}")
+        if left_out := self.reader.elsewhere_left_out:
+            screen.complain(f"{count_noun(left_out, 'URL')} more are of other sites")
 
     @contextmanager
     def without_bar(self) -> Iterator[None]:
@@ -170,6 +183,27 @@ def read_sitemaps(
     )
     with closing(_Source(settings, (*addresses, *named))) as source, bar:
         yield Urls(addresses, source, bar)
+
+
+def _elsewhere(found: Elsewhere) -> str:
+    """Return which URLs are of another site, and what that means."""
+    own, site = found.own, found.site
+    usual = {"http": 80, "https": 443}
+    if own.host != site.host:
+        are, how = ("is", "are"), f"on {site} instead of {own}"
+    elif own.scheme == site.scheme:
+        are, how = ("has", "have"), f"port {site.port} instead of {own.port}"
+    elif (own.port, site.port) == (usual[own.scheme], usual[site.scheme]):
+        are, how = ("begins", "begin"), f"with {site.scheme}:// instead of {own.scheme}://"
+    else:
+        are, how = ("is", "are"), f"on {site} instead of {own}"
+    urls, verb, them = count_noun(found.count, "URL"), are[found.count > 1], "them"
+    if found.count == 1:
+        them = "it"
+    return (
+        f"{urls} {verb} {how}, such as {shorten(found.example)}. Search engines ignore {them} "
+        f"unless {site}/robots.txt names this sitemap"
+    )
 
 
 def group_by_site(urls: Iterable[str]) -> tuple[dict[str, list[str]], list[UrlError]]:

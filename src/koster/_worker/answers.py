@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64decode
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
 from .. import lint as linting
 from .._asking import decide_as_sent, rules_for_data
+from .._bodies import compression_in
+from .._contents import is_page
 from .._reports.records import of_audit, of_comparison, of_disagreement, of_finding, of_outcome
 from .._wording import truncated
 from ..access import Outcome
-from ..analysis import disagreements
+from ..analysis import Classification, classify, disagreements
 from ..audit import audit
 from ..crawlers import agent_for, known, named
 from ..decisions import Decision
@@ -27,7 +30,7 @@ from ..errors import UrlError
 from ..lint import Finding
 from ..origins import origin_of
 from . import bodies
-from .files import File, UnreadOutcome, body_of, read, robots_of
+from .files import File, NamedFile, UnreadOutcome, body_of, read, robots_of
 from .refusals import RefusedError, answer_too_large
 
 T = TypeVar("T")
@@ -137,6 +140,64 @@ def decide(
         decisions += [budget.take(decision_record(ask(url))) for url in urls]
     answer = {"dialect": dialect, "decisions": decisions, "fetch": _fetch_record(file, budget)}
     return budget.to_json(answer)
+
+
+def files(
+    limit: int, some: Sequence[NamedFile], dialect: str, agents: Sequence[str], urls: Sequence[str]
+) -> bytes:
+    """Return how much of its site each file blocks, and the decisions about URLs, by file."""
+    budget = _Budget(limit)
+    records = []
+    for each in some:
+        record: dict[str, Any] = dict.fromkeys(("html", "agents", "decisions", "problem"))
+        try:
+            body = _readable(each.content)
+        except RefusedError as refusal:
+            record["problem"] = {"code": refusal.code, "detail": refusal.detail}
+        else:
+            record |= _answers_about(body, dialect, agents, urls, budget)
+        records.append({"id": each.id, **record})
+    return budget.to_json({"dialect": dialect, "files": records})
+
+
+def _readable(content: bytes | str) -> bytes:
+    """Return the bytes of a file.
+
+    Raises:
+        RefusedError: they are not base64, or compressed: a file without rules would allow all.
+    """
+    try:
+        body = content if isinstance(content, bytes) else b64decode(content, validate=True)
+    except ValueError:
+        raise RefusedError(422, "not-base64", "body_base64 is not valid base64") from None
+    how = compression_in(body)
+    if how is not None:
+        raise RefusedError(422, "compressed", f"the file is compressed with {how}: decode it first")
+    return body
+
+
+def _answers_about(
+    body: bytes, dialect: str, agents: Sequence[str], urls: Sequence[str], budget: _Budget
+) -> dict[str, Any]:
+    """Return how much of a site a file blocks for each agent, and the decisions, by agent."""
+    robots = robots_of(body, dialect)
+    analyses: dict[tuple[int, ...], Classification] = {}
+    classified, decisions = [], []
+    for agent in agents:
+        rules = rules_for_data(robots, agent_for(agent))
+        found = analyses.get(rules.group_lines)
+        if found is None:
+            found = analyses[rules.group_lines] = classify(rules)
+        rule = found.rule if found.is_proved else None
+        record = {
+            "agent": agent,
+            "written": rules_for_data(robots, agent).is_named,
+            "effective": found.extent.value if found.is_proved else None,
+            "line": rule.line if rule else None,
+        }
+        classified.append(budget.take(record))
+        decisions += [budget.take(decision_record(decide_as_sent(rules, url))) for url in urls]
+    return {"html": is_page(body), "agents": classified, "decisions": decisions}
 
 
 def _check_site(file: File, urls: Sequence[str]) -> None:

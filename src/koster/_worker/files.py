@@ -27,6 +27,14 @@ class UnreadOutcome(Outcome):
 File: TypeAlias = bytes | UnreadOutcome
 
 
+@dataclass(frozen=True, slots=True)
+class NamedFile:
+    """A file of a batch, with the client's name for it: its bytes, or these in base64."""
+
+    id: str | None
+    content: bytes | str
+
+
 def body_of(file: File) -> bytes:
     """Return the bytes of a file; none if its site has no file."""
     return file if isinstance(file, bytes) else file.body or b""

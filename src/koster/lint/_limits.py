@@ -45,8 +45,8 @@ def beyond_koster(subject: CheckedFile) -> Iterator[Remark]:
         )
 
 
-@check("Z004", "partly-checked", NOTE, "The rules are too many to be checked completely",
-    why="koster limits the time that a file takes. Its findings are correct, but rules without effect, rules that dialects read differently, or rules that block URLs of sitemaps, may be missing.",
+@check("Z004", "partly-checked", NOTE, "The file, or a sitemap, was not checked completely",
+    why="koster limits the time that a file takes. Its findings are correct, but rules without effect, rules that dialects read differently, or rules that block URLs of sitemaps, may be missing. The last are also missing if a sitemap could not be read to its end.",
     example="Any file with more than 2,000 groups of different crawlers, or with thousands of rules with `*` that match the same URLs.",
     source="koster.analysis: Budget")  # fmt: skip
 def partly_checked(subject: CheckedFile) -> Iterator[Remark]:

@@ -22,6 +22,7 @@ CODE = "M005"
 
 #: Longer examples are cut. A shorter limit would cut most URLs, which then nobody can open.
 _MAX_URL = 200
+_MAX_UNREAD = 300
 #: The bytes of URLs that all rules with wildcards are compared with, for all files and crawlers
 #: together: minutes of work. With 50 such rules, 30 million URLs of usual length.
 _MAX_COMPARED = 100_000_000_000
@@ -74,6 +75,7 @@ class SitemapUrls:
     Attributes:
         checked: The number of URLs so far.
         left_out: The number of URLs that would have taken too long.
+        unread: Why other URLs are not known: a line for each sitemap that could not be read.
     """
 
     def __init__(
@@ -83,6 +85,7 @@ class SitemapUrls:
         comparisons: Comparisons | None = None,
     ) -> None:
         self.checked = self.left_out = 0
+        self.unread: list[str] = []
         self._comparisons = comparisons or Comparisons()
         self._crawlers: dict[tuple[int, ...], _Crawlers] = {}
         for name in (*crawlers, EVERYBODY):
@@ -102,13 +105,20 @@ class SitemapUrls:
             each.urls.add(urls)
 
     def partly_checked(self) -> Iterator[Remark]:
-        """Yield a remark if URLs were left out."""
+        """Yield a remark if URLs were left out, and if sitemaps could not be read."""
         if self.left_out:
             yield Remark(
                 WHOLE_FILE,
                 f"Not checked completely: {count_noun(self.left_out, 'sitemap URL')} would take "
                 "too long",
                 "Shorten the file or the sitemap, then check again",
+            )
+        if self.unread:
+            more = f" ({len(self.unread) - 1:,} more)" if len(self.unread) > 1 else ""
+            yield Remark(
+                WHOLE_FILE,
+                f"Not checked completely: {self.unread[0][:_MAX_UNREAD]}{more}",
+                "Correct the sitemap, then check again",
             )
 
     def remarks(self, subject: CheckedFile) -> Iterator[Remark]:

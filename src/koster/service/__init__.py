@@ -14,7 +14,8 @@
 # * `_connections`: how many there are, in all and from one client. A server that has no descriptor
 #   left can neither accept nor open files, so idle connections are closed for new ones.
 # * `_protocol` (uvicorn's, with time limits): how slowly a head, a body and a response may pass.
-# * `_gate` and `_requests`: the size of a body, how long it may take to arrive, and what it costs.
+# * `_gate`, `_bodies` and `_requests`: the size of a body, also once it is decoded, how long it may
+#   take to arrive, and what it costs.
 # * `_work`: how long a question may take. The interpreter lock allows one at a time, so all but the
 #   shortest are answered in worker processes (`koster._worker`), first in the quick lane, then in
 #   the slow one, whose processes `_fair` shares between clients. One that takes too long is

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from .._reports.records import of_crawler
 from .._version import VERSION
 from .._worker import answers
-from .._worker.files import File, UnreadOutcome
+from .._worker.files import File, NamedFile, UnreadOutcome
 from .._worker.refusals import answer_too_large
 from ..compose import PRESETS, compose, intentions_of
 from ..crawlers import Purpose, known
@@ -52,20 +52,33 @@ class Api:
         )
         return _json(answer)
 
-    def _check_size(self, agents: Sequence[str], urls: Sequence[str]) -> None:
+    def _check_size(self, agents: Sequence[str], urls: Sequence[str], files: int = 1) -> None:
         """Check the number of questions, and the size of the response.
 
         Raises:
             Problem: a limit is exceeded.
         """
-        count, limit = len(agents) * len(urls), self.settings.max_questions
+        count, limit = files * len(agents) * len(urls), self.settings.max_questions
         if count > limit:
-            detail = f"{count:,} questions, the maximum is {limit:,}: send fewer agents or URLs"
+            detail = (
+                f"{count:,} questions, the maximum is {limit:,}: send fewer files, agents or URLs"
+            )
             raise Problem(422, "too-many-questions", detail)
         maximum = max_response(self.settings)
         # The response repeats each URL for each agent, also in the sentence.
-        if 2 * len(agents) * sum(map(len, urls)) > maximum:
+        if 2 * files * len(agents) * sum(map(len, urls)) > maximum:
             raise of_refusal(answer_too_large(maximum))
+
+    async def files(self, question: requests.FilesRequest, request: Request) -> Response:
+        """Returns for each file how much it blocks, and decides every URL, or says its problem."""
+        agents, urls = question.agents, question.urls
+        # To classify a file is a question, too.
+        self._check_size(agents, urls or ["/"], len(question.files))
+        self.metrics.questions.inc(len(question.files) * len(agents) * max(1, len(urls)))
+        files = [NamedFile(each.id, _content_of(each)) for each in question.files]
+        return _json(
+            await self.workers.run(request, answers.files, files, question.dialect, agents, urls)
+        )
 
     async def check(
         self, request: Request, query: Annotated[requests.CheckQuery, Query()]
@@ -177,6 +190,7 @@ class Api:
 #: Method, path, handler, model of the response, and summary.
 ROUTES: tuple[tuple[str, str, Callable[..., Awaitable[Any]], type, str], ...] = (
     ("POST", "/v1/decide", Api.decide, models.DecideResponse, "Decide many URLs for many agents"),
+    ("POST", "/v1/files", Api.files, models.FilesResponse, "Classify many files, and decide by each"),
     ("GET", "/v1/check", Api.check, models.CheckResponse, "Decide one URL by its site's file"),
     ("GET", "/v1/fetch", Api.fetch, models.FetchedFile, "Fetch a site's robots.txt"),
     ("POST", "/v1/lint", Api.lint, models.LintResponse, "Find mistakes in a file"),
@@ -203,6 +217,10 @@ def add_routes(app: FastAPI, api: Api) -> None:
             summary=summary,
             response_model=model,
         )
+
+
+def _content_of(file: requests.FileOfBatch) -> bytes | str:
+    return (file.body_base64 or "") if file.robots is None else file.robots.encode("utf-8")
 
 
 def _json(answer: bytes) -> Response:

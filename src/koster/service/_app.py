@@ -31,10 +31,23 @@ _DESCRIPTION = (
 )
 
 _PROBLEM = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
-#: Errors of every route.
+#: Errors of every route: a limit may be exceeded, or a header be wrong, in any request.
 _ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
-    "4XX": {"description": "The request is invalid, or exceeds a limit.", "content": _PROBLEM},
-    503: {"description": "The service is busy or stopping: try again.", "content": _PROBLEM},
+    status: {"description": description, "content": _PROBLEM}
+    for status, description in {
+        400: "The request is not HTTP, or its body is not JSON or cannot be decoded.",
+        403: "A page of another site causes the request.",
+        408: "The request arrives too slowly.",
+        413: "The body is too large.",
+        414: "The path and query are too long.",
+        415: "The body has another Content-Type than JSON, or an unknown Content-Encoding.",
+        421: "The Host is not one of the service.",
+        422: "The request is invalid, or exceeds a limit.",
+        429: "The client sends too many requests: wait.",
+        431: "The head is too large.",
+        500: "An internal error: the log of the service has the details.",
+        503: "The service is busy or stopping: try again.",
+    }.items()
 }
 _PROBLEM_SCHEMA = {
     "type": "object",
@@ -150,9 +163,7 @@ class Service(Gate):
 
     def _add_page(self) -> None:
 
-        @self.api.api_route(
-            "/", methods=["GET", "HEAD"], operation_id="page", include_in_schema=False
-        )
+        @self.api.api_route("/", methods=["GET"], operation_id="page", include_in_schema=False)
         async def page() -> FileResponse:
             return FileResponse(_PAGE / "index.html")
 

@@ -1,7 +1,7 @@
 """The gate: ASGI middleware for every request.
 
-It limits body sizes and request rates, adds security headers, and updates metrics and log. It adds
-some microseconds per request.
+It limits body sizes and request rates, answers HEAD as GET without the body (RFC 9110 §9.3.2), adds
+security headers, and updates metrics and log. It adds some microseconds per request.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import anyio
 
 from .._worker.refusals import answer_too_large
 from . import _problems
+from ._bodies import Body, Message, Receive, Send, decoder_of
 from ._hosts import HostCheck, cross_site_rejection
 from ._limits import RateLimit
 from ._log import log
@@ -23,9 +24,6 @@ from ._metrics import Metrics
 from ._problems import Problem, body_too_large, not_found, of_refusal, rate_limited, stopping
 from ._settings import ServiceSettings
 
-Message: TypeAlias = MutableMapping[str, Any]
-Receive: TypeAlias = Callable[[], Awaitable[Message]]
-Send: TypeAlias = Callable[[Message], Awaitable[None]]
 App: TypeAlias = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
 #: Headers of API responses: no sniffing, scripts, loading or framing.
@@ -116,10 +114,15 @@ class Gate:
             await self._app(scope, receive, send)
             return
         began = time.perf_counter()
-        response = _Response(scope["path"], send, self._max_response, self._state)
+        is_head = scope["method"] == "HEAD"
+        response = _Response(
+            scope["path"], send, self._max_response, self._state, has_body=not is_head
+        )
+        # A copy: the server, log and metrics know the method that was sent.
+        asked = {**scope, "method": "GET"} if is_head else scope
         self._metrics.in_progress += 1
         try:
-            await self._respond(scope, receive, response.send)
+            await self._respond(asked, receive, response.send)
         except asyncio.CancelledError:
             # After its grace period the server cancels requests, and waits for this response.
             if not self._state.is_stopping:
@@ -129,7 +132,9 @@ class Gate:
                     await response.send(message)
         finally:
             self._metrics.in_progress -= 1
-            self._record(scope, response, time.perf_counter() - began)
+            self._record(
+                {**scope, "route": asked.get("route")}, response, time.perf_counter() - began
+            )
 
     async def _respond(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Handle a request within the limits, or reject it."""
@@ -138,29 +143,19 @@ class Gate:
         if problem is not None:
             await _send_rejection(problem, receive, send)
             return
-        if declared != b"0":
+        try:
+            decoder = decoder_of(scope["headers"])
+        except Problem as unknown:
+            await _send_rejection(unknown, receive, send)
+            return
+        if declared != b"0" and decoder is None:
             # uvicorn passes at most this many bytes.
             await self._app(scope, receive, send)
             return
-        bytes_left = self._max_body
-
-        async def receive_within_limit() -> Message:
-            nonlocal bytes_left
-            if bytes_left >= 0:
-                message = await receive()
-                bytes_left -= len(message.get("body", b""))
-                if bytes_left >= 0:
-                    return message
-            return {"type": "http.disconnect"}
-
-        async def send_unless_too_large(message: Message) -> None:
-            # Drop the response to a truncated body.
-            if bytes_left >= 0:
-                await send(message)
-
-        await self._app(scope, receive_within_limit, send_unless_too_large)
-        if bytes_left < 0:
-            await _send_rejection(body_too_large(self._max_body), receive, send)
+        body = Body(receive, send, self._max_body, decoder)
+        await self._app(scope, body.receive, body.send)
+        if body.problem is not None:
+            await _send_rejection(body.problem, receive, send)
 
     def _rejection(self, scope: MutableMapping[str, Any], declared: bytes) -> Problem | None:
         """Return the problem with a request's head, if any; ``declared`` is its Content-Length."""
@@ -202,7 +197,9 @@ class Gate:
 class _Response:
     """A response being sent: adds headers, and limits its size."""
 
-    def __init__(self, path: str, send: Send, max_bytes: int, state: ServiceState) -> None:
+    def __init__(
+        self, path: str, send: Send, max_bytes: int, state: ServiceState, *, has_body: bool
+    ) -> None:
         self.request = os.urandom(8).hex()
         self.status = 0
         self.sent = 0
@@ -210,6 +207,7 @@ class _Response:
         self._send = send
         self._max_bytes = max_bytes
         self._state = state
+        self._has_body = has_body
         self._is_replaced = False
 
     async def send(self, message: Message) -> None:
@@ -228,6 +226,8 @@ class _Response:
             await self._send_body(body)
 
     async def _send_body(self, message: Message) -> None:
+        if not self._has_body:
+            message = {**message, "body": b""}
         self.sent += len(message.get("body", b""))
         await self._send(message)
 

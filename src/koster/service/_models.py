@@ -88,6 +88,41 @@ class CheckResponse(BaseModel):
     fetch: Fetched
 
 
+class ClassifiedAgent(BaseModel):
+    """How much of a site a file blocks for an agent."""
+
+    agent: str
+    written: Annotated[bool, Field(description="A group names the agent.")]
+    effective: Annotated[
+        Extent | None, Field(description="How much of the site is blocked. None: not proved.")
+    ]
+    line: Annotated[int | None, Field(description="The line that blocks, from 1.")]
+
+
+class FileProblem(BaseModel):
+    """Why a file of a batch cannot be read: nothing is known about it."""
+
+    code: Literal["not-base64", "compressed"]
+    detail: str
+
+
+class FileRecord(BaseModel):
+    """The answers about a file, or its problem; the others are None."""
+
+    id: str | None
+    html: Annotated[bool | None, Field(description="The file is an HTML page: it has no rules.")]
+    agents: list[ClassifiedAgent] | None
+    decisions: Annotated[list[DecisionRecord] | None, Field(description="By agent, then by URL.")]
+    problem: FileProblem | None
+
+
+class FilesResponse(BaseModel):
+    """The answers about files, in the order of the request."""
+
+    dialect: str
+    files: list[FileRecord]
+
+
 class EditRecord(BaseModel):
     """A replacement of bytes of the file in UTF-8."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from http import HTTPStatus
+from types import MappingProxyType
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
@@ -36,6 +37,7 @@ class Problem(Exception):  # noqa: N818 - the standard's name
         detail: str,
         errors: Sequence[dict[str, str]] = (),
         wait: int | None = None,
+        headers: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         super().__init__(detail)
         self.status = status
@@ -43,6 +45,7 @@ class Problem(Exception):  # noqa: N818 - the standard's name
         self.detail = detail
         self.errors = errors
         self.wait = wait
+        self._headers = headers
 
     def body(self) -> bytes:
         """Return the problem as JSON."""
@@ -62,10 +65,11 @@ class Problem(Exception):  # noqa: N818 - the standard's name
     @property
     def headers(self) -> dict[str, str]:
         """The response headers."""
-        return {} if self.wait is None else {"Retry-After": str(self.wait)}
+        wait = {} if self.wait is None else {"Retry-After": str(self.wait)}
+        return {**self._headers, **wait}
 
-    def to_http(self) -> bytes:
-        """Return the problem as the last response on a connection."""
+    def to_http(self, method: str = "GET") -> bytes:
+        """Return the problem as the last response on a connection; one to HEAD has no body."""
         body = self.body()
         headers = {
             **self.headers,
@@ -75,7 +79,8 @@ class Problem(Exception):  # noqa: N818 - the standard's name
         }
         lines = "".join(f"{name}: {text}\r\n" for name, text in headers.items())
         phrase = HTTPStatus(self.status).phrase
-        return f"HTTP/1.1 {self.status} {phrase}\r\n{lines}\r\n".encode("ascii") + body
+        head = f"HTTP/1.1 {self.status} {phrase}\r\n{lines}\r\n".encode("ascii")
+        return head if method == "HEAD" else head + body
 
     def response(self) -> Response:
         """Return the problem as a response."""
@@ -179,6 +184,9 @@ def install(app: FastAPI) -> None:
         problem = Problem(error.status_code, code, detail)
         response = problem.response()
         response.headers.update(error.headers or {})
+        if response.headers.get("allow") == "GET":
+            # The gate answers HEAD as GET.
+            response.headers["allow"] = "GET, HEAD"
         return response
 
     @app.exception_handler(Exception)

@@ -322,8 +322,12 @@ class Protocol(HttpToolsProtocol):
 
     def _send_problem(self, problem: Problem) -> None:
         if not self.transport.is_closing():
-            self.transport.write(problem.to_http())
+            self.transport.write(problem.to_http(self._method()))
             self.transport.close()
+
+    def _method(self) -> str:
+        """Return the method of the request that is read, or was last."""
+        return "" if self.parser is None else self.parser.get_method().decode("ascii")
 
     # Stopping.
 

@@ -39,7 +39,10 @@ Text = Annotated[str, Field(min_length=0)]
 DialectName = Annotated[
     str,
     AfterValidator(_canonical_dialect),
-    Field(description="A dialect, by its name.", json_schema_extra={"enum": list(DIALECTS)}),
+    Field(
+        description="A dialect, by its name in any case.",
+        json_schema_extra={"enum": list(DIALECTS)},
+    ),
 ]
 Agent = Annotated[Text, Field(min_length=1, max_length=MAX_AGENT)]
 Url = Annotated[Text, Field(min_length=1, max_length=MAX_URL)]
@@ -53,6 +56,7 @@ Site = Annotated[
 ]
 
 _TEXT = "User-agent: *\nDisallow: /private\nAllow: /private/press\n"
+_AGENTS = "Product tokens or User-Agent headers; * means crawlers without a group of their own."
 
 
 def _request_config(example: dict[str, Any]) -> ConfigDict:
@@ -60,13 +64,8 @@ def _request_config(example: dict[str, Any]) -> ConfigDict:
     return ConfigDict(extra="forbid", json_schema_extra={"examples": [example]})
 
 
-class File(BaseModel):
-    """A robots.txt: either its text or its site."""
-
-    model_config = _request_config({"robots": _TEXT})
-
-    robots: Robots = None
-    site: Site = None
+class _Fields(BaseModel):
+    """An object of a request."""
 
     @model_validator(mode="before")
     @classmethod
@@ -74,6 +73,15 @@ class File(BaseModel):
         if isinstance(fields, dict) and len(fields) > _MAX_FIELDS:
             raise ValueError(f"has more than {_MAX_FIELDS} fields")
         return fields
+
+
+class File(_Fields):
+    """A robots.txt: either its text or its site."""
+
+    model_config = _request_config({"robots": _TEXT})
+
+    robots: Robots = None
+    site: Site = None
 
     @model_validator(mode="after")
     def _require_one_source(self) -> File:
@@ -142,8 +150,7 @@ class DecideRequest(File):
         Field(
             min_length=1,
             max_length=_MAX_ENTRIES,
-            description="Product tokens or User-Agent headers; * means crawlers without a "
-            "group of their own.",
+            description=_AGENTS,
         ),
     ] = ["*"]
     urls: Annotated[
@@ -155,6 +162,52 @@ class DecideRequest(File):
             description="URLs or paths; with site, URLs of that site.",
         ),
     ]
+    dialect: DialectName = RFC9309.name
+
+
+class FileOfBatch(_Fields):
+    """A robots.txt: either its text, or its bytes in base64."""
+
+    model_config = _request_config({"id": "example.com", "robots": _TEXT})
+
+    id: Annotated[
+        Text | None, Field(max_length=MAX_SITE, description="Your name for it, in the answer, too.")
+    ] = None
+    robots: Robots = None
+    body_base64: Annotated[Text | None, Field(description="The bytes of a robots.txt.")] = None
+
+    @model_validator(mode="after")
+    def _require_one_source(self) -> FileOfBatch:
+        if (self.robots is None) == (self.body_base64 is None):
+            raise ValueError("needs exactly one of robots (text) and body_base64 (bytes)")
+        return self
+
+
+class FilesRequest(_Fields):
+    """Many files, agents, and URLs that are decided by each file."""
+
+    model_config = _request_config(
+        {
+            "files": [
+                {"id": "a.example", "robots": _TEXT},
+                {"id": "b.example", "body_base64": "VXNlci1hZ2VudDogKgpEaXNhbGxvdzogLwo="},
+            ],
+            "agents": ["FooBot"],
+            "urls": ["/private/x"],
+        }
+    )
+
+    files: Annotated[list[FileOfBatch], FailFast(), Field(min_length=1, max_length=_MAX_ENTRIES)]
+    agents: Annotated[
+        list[Agent],
+        FailFast(),
+        Field(min_length=1, max_length=_MAX_ENTRIES, description=_AGENTS),
+    ] = ["*"]
+    urls: Annotated[
+        list[Url],
+        FailFast(),
+        Field(max_length=_MAX_ENTRIES, description="URLs or paths, if any."),
+    ] = []
     dialect: DialectName = RFC9309.name
 
 

@@ -20,7 +20,7 @@ import anyio
 from fastapi import Request
 
 from .._worker import answers
-from .._worker.files import UnreadOutcome, body_of
+from .._worker.files import NamedFile, UnreadOutcome, body_of
 from .._worker.loop import FAILED, FINISHED, REFUSED, TIMED_OUT
 from .._worker.refusals import RefusedError
 from ._fair import Lane, WorkTime
@@ -73,9 +73,17 @@ class _Job:
     @property
     def is_short(self) -> bool:
         """Whether it is likely to finish in the quick lane."""
-        files = (each for each in self.arguments if isinstance(each, bytes | UnreadOutcome))
-        size = sum(len(body_of(each)) for each in files)
+        size = sum(map(_size_of, self.arguments))
         return size <= _MAX_QUICK_BYTES or self.name in _SHORT
+
+
+def _size_of(argument: Any) -> int:
+    """Return the bytes of the files in an argument."""
+    if isinstance(argument, bytes | UnreadOutcome):
+        return len(body_of(argument))
+    if isinstance(argument, list):
+        return sum(len(each.content) for each in argument if isinstance(each, NamedFile))
+    return 0
 
 
 class Workers:

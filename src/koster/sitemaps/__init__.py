@@ -2,13 +2,15 @@
 
 `read_locations` reads one file: XML, RSS, Atom or text, also compressed with gzip. `SitemapReader`
 reads sitemaps and those that their indexes name, which a `Source` opens. `BlockedUrls` counts the
-URLs that a crawler may not fetch, by the line that blocks them.
+URLs that a crawler may not fetch, by the line that blocks them. What the protocol does not allow is
+said, and read.
 """
 
 from __future__ import annotations
 
 from ._blocked import Blocked, BlockedUrls
 from ._documents import MAX_BYTES, Kind, SitemapError, read_locations
+from ._elsewhere import Elsewhere
 from ._reader import MAX_NESTED, MAX_SITEMAPS, SitemapReader, Source
 
 __all__ = [
@@ -17,6 +19,7 @@ __all__ = [
     "MAX_SITEMAPS",
     "Blocked",
     "BlockedUrls",
+    "Elsewhere",
     "Kind",
     "SitemapError",
     "SitemapReader",

@@ -19,19 +19,20 @@ import re
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import IO, TYPE_CHECKING, Any
-from xml.parsers.expat import ErrorString, ExpatError, ParserCreate, errors
+from xml.parsers.expat import ExpatError, ParserCreate, errors
 
 from .._charsets import bom_charset
 from ..errors import KosterError
 from ..origins import MAX_URL
+from ._faults import CONTEXT, fault
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 #: The protocol allows 50 MiB, uncompressed; some sites exceed that.
 MAX_BYTES = 100 << 20
+PROTOCOL_BYTES = 50 << 20
 
 #: Bytes parsed at once.
 _CHUNK = 1 << 18
@@ -51,6 +52,8 @@ _TRUNCATED = frozenset(
         errors.XML_ERROR_UNCLOSED_TOKEN,
     )
 )
+#: The maximum characters of a line in an error.
+_MAX_LINE = 80
 _PAGE = "is an HTML page, not a sitemap"
 _LINE_END = re.compile("[\r\n]")
 _GZIP = b"\x1f\x8b"
@@ -97,12 +100,25 @@ _FORMATS = {
 }
 
 
-def read_locations(file: IO[bytes]) -> Iterator[tuple[Kind, list[str]]]:
+#: The namespace of sitemaps and indexes, and those of Google's versions before it.
+_NAMESPACE = "http://www.sitemaps.org/schemas/sitemap/0.9"
+_OLD_NAMESPACES = ("http://www.google.com/schemas/sitemap/0.84",)
+_IN_NAMESPACE = frozenset({"urlset", "sitemapindex"})
+#: The maximum characters of a namespace in a notice.
+_MAX_NAMESPACE = 80
+
+
+def read_locations(
+    file: IO[bytes], notices: list[str] | None = None
+) -> Iterator[tuple[Kind, list[str]]]:
     """Yield the locations of a sitemap in batches, while it is read. They may be invalid.
+
+    Appends to ``notices`` what the protocol does not allow, but does not prevent reading.
 
     Raises:
         SitemapError: it is not a sitemap, or invalid from some point.
     """
+    found = [] if notices is None else notices
     try:
         with io.BufferedReader(_Limited(file)) as stream:
             if stream.peek(len(_GZIP)).startswith(_GZIP):
@@ -110,9 +126,11 @@ def read_locations(file: IO[bytes]) -> Iterator[tuple[Kind, list[str]]]:
                     gzip.GzipFile(fileobj=stream) as unzipped,
                     io.BufferedReader(_Limited(unzipped)) as content,
                 ):
-                    yield from _locations(content)
+                    if content.peek(len(_GZIP)).startswith(_GZIP):
+                        raise SitemapError("is compressed twice with gzip: compress it once")
+                    yield from _locations(content, found)
             else:
-                yield from _locations(stream)
+                yield from _locations(stream, found)
     except EOFError as error:
         raise SitemapError("is truncated") from error
     except (gzip.BadGzipFile, zlib.error) as error:
@@ -123,7 +141,8 @@ class _Limited(io.RawIOBase):
     """A file up to the size limit. To close it leaves the file open."""
 
     def __init__(self, file: IO[bytes] | gzip.GzipFile) -> None:
-        self._file = file
+        # A whole part of gzip would be lost if its end is invalid.
+        self._read = file.read1 if isinstance(file, gzip.GzipFile) else file.read
         self._left = MAX_BYTES
 
     def readable(self) -> bool:
@@ -131,7 +150,7 @@ class _Limited(io.RawIOBase):
 
     def readinto(self, buffer: WriteableBuffer) -> int:
         view = memoryview(buffer)
-        part = self._file.read(min(len(view), self._left + 1))
+        part = self._read(min(len(view), self._left + 1))
         self._left -= len(part)
         if self._left < 0:
             raise SitemapError(f"is larger than {MAX_BYTES >> 20} MiB")
@@ -139,10 +158,32 @@ class _Limited(io.RawIOBase):
         return len(part)
 
 
-def _locations(stream: io.BufferedReader[Any]) -> Iterator[tuple[Kind, list[str]]]:
-    chunks = iter(partial(stream.read, _CHUNK), b"")
+def _chunks(stream: io.BufferedReader[Any], notices: list[str]) -> Iterator[bytes]:
+    """Yield the content in parts. If reading fails, what was read before comes first."""
+    size = 0
+    part = bytearray()
+    try:
+        while more := stream.read1(_CHUNK - len(part)):
+            part += more
+            if len(part) == _CHUNK:
+                size += _CHUNK
+                yield bytes(part)
+                part.clear()
+    except (SitemapError, EOFError, OSError, zlib.error):
+        yield bytes(part)
+        raise
+    yield bytes(part)
+    if size + len(part) > PROTOCOL_BYTES:
+        limit = PROTOCOL_BYTES >> 20
+        notices.append(f"is larger than {limit} MiB, the protocol's limit: split it")
+
+
+def _locations(
+    stream: io.BufferedReader[Any], notices: list[str]
+) -> Iterator[tuple[Kind, list[str]]]:
+    chunks = filter(None, _chunks(stream, notices))
     first = next(chunks, b"")
-    start = first.removeprefix(codecs.BOM_UTF8).lstrip()
+    start = first.lstrip(codecs.BOM_UTF8 + b"\t\n\r ")
     charset = bom_charset(first)
     if charset is not None:
         start = first[: len(first) & ~3].decode(charset, "replace").lstrip("\ufeff\t\n\r ").encode()
@@ -151,13 +192,15 @@ def _locations(stream: io.BufferedReader[Any]) -> Iterator[tuple[Kind, list[str]
     if _HTML.match(start):
         raise SitemapError(_PAGE)
     if start.startswith(b"<"):
-        yield from _xml_locations(first, chunks)
+        yield from _xml_locations(first, chunks, notices)
     else:
         yield from _text_locations(first, chunks, charset or "utf-8")
 
 
-def _xml_locations(first: bytes, chunks: Iterator[bytes]) -> Iterator[tuple[Kind, list[str]]]:
-    reader = _XmlReader()
+def _xml_locations(
+    first: bytes, chunks: Iterator[bytes], notices: list[str]
+) -> Iterator[tuple[Kind, list[str]]]:
+    reader = _XmlReader(notices)
     for chunk in itertools.chain([first], chunks, [b""]):
         try:
             reader.feed(chunk)
@@ -170,7 +213,8 @@ def _xml_locations(first: bytes, chunks: Iterator[bytes]) -> Iterator[tuple[Kind
 class _XmlReader:
     """Collects the locations of an XML sitemap."""
 
-    def __init__(self) -> None:
+    def __init__(self, notices: list[str]) -> None:
+        self._notices = notices
         self._format: _Format | None = None
         self._depth = 0
         self._parent = ""
@@ -178,6 +222,7 @@ class _XmlReader:
         self._text: str | None = None
         self._found: list[str] = []
         self._size = 0
+        self._last = b""
         # Without namespaces: Expat would put each, of any length, before each name.
         self._parser = ParserCreate()
         self._parser.buffer_text = True
@@ -198,14 +243,21 @@ class _XmlReader:
         except ExpatError as error:
             if error.code in _TRUNCATED:
                 raise SitemapError(f"is truncated: the XML ends in line {error.lineno}") from error
-            why = ErrorString(error.code)
+            why = fault(error.code, *self._around(chunk, parser.ErrorByteIndex))
             raise SitemapError(f"is not valid XML: line {error.lineno}: {why}") from error
         except (LookupError, ValueError) as error:
             # The encoding.
             raise SitemapError(f"cannot be read: {error}") from error
         self._size += len(chunk)
+        self._last = chunk[-CONTEXT:]
         if self._size - parser.CurrentByteIndex > _MAX_TOKEN:
             raise SitemapError(f"has a tag or comment of more than {_MAX_TOKEN >> 20} MiB")
+
+    def _around(self, chunk: bytes, place: int) -> tuple[bytes, bytes]:
+        """Return the bytes before and after a place in a chunk, or shortly before the chunk."""
+        near = self._last + chunk
+        at = max(0, place - self._size + len(self._last))
+        return near[max(0, at - CONTEXT) : at], near[at : at + CONTEXT]
 
     def take(self) -> tuple[Kind, list[str]]:
         """Return the locations found since the last call."""
@@ -231,6 +283,7 @@ class _XmlReader:
         form = self._format
         if form is None:
             self._format = _format_of(local)
+            self._check_namespace(name, local, attributes)
         elif self._depth == form.depth - 1:
             self._parent = local
         elif self._depth == form.depth and local == form.name and self._parent == form.parent:
@@ -239,6 +292,18 @@ class _XmlReader:
             self._parser.CharacterDataHandler = self._add_text
         elif self._depth > _MAX_DEPTH:
             raise SitemapError(f"has more than {_MAX_DEPTH} nested elements")
+
+    def _check_namespace(self, name: str, local: str, attributes: Mapping[str, str]) -> None:
+        if local not in _IN_NAMESPACE:
+            return
+        prefix = name.rpartition(":")[0]
+        namespace = attributes.get(f"xmlns:{prefix}" if prefix else "xmlns")
+        if namespace is None:
+            self._notices.append(f'has no namespace: write xmlns="{_NAMESPACE}"')
+        elif namespace not in (_NAMESPACE, *_OLD_NAMESPACES):
+            self._notices.append(
+                f'has the namespace "{namespace[:_MAX_NAMESPACE]}": write "{_NAMESPACE}"'
+            )
 
     def _check_names(self, name: str, attributes: Mapping[str, str]) -> None:
         self._names.add(name)
@@ -274,18 +339,28 @@ def _text_locations(
     rest = ""
     is_first = True
     for chunk in itertools.chain([first], chunks, [b""]):
+        invalid = None
         try:
-            text = rest + decoder.decode(chunk, final=not chunk)
+            text = decoder.decode(chunk, final=not chunk)
         except UnicodeDecodeError as error:
-            raise SitemapError("is neither XML nor UTF-8") from error
+            invalid = error
+            # What is before it counts.
+            text = error.object[: error.start].decode() if charset == "utf-8" else ""
+        text = rest + text
         if is_first:
             text = text.lstrip("\ufeff \t\r\n")
             is_first = False
             if not _URL.match(text):
-                raise SitemapError("is neither XML nor a list of URLs")
+                why = "UTF-8" if invalid else "a list of URLs"
+                raise SitemapError(f"is neither XML nor {why}")
         *lines, rest = _LINE_END.split(text)
+        if invalid:
+            yield Kind.PAGES, [line for line in map(str.strip, lines) if line]
+            line = rest + invalid.object[invalid.start :].decode("utf-8", "backslashreplace")
+            line = _LINE_END.split(line)[0][:_MAX_LINE]
+            raise SitemapError(f"is not {charset.upper()} in the line {line}")
         if not chunk:
             lines.append(rest)
-        elif len(rest) > MAX_URL:
-            raise SitemapError(f"has a line of more than {MAX_URL:,} characters")
         yield Kind.PAGES, [line for line in map(str.strip, lines) if line]
+        if chunk and len(rest) > MAX_URL:
+            raise SitemapError(f"has a line of more than {MAX_URL:,} characters")
