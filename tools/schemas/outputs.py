@@ -264,7 +264,7 @@ def _test() -> Shape:
         "name": text("The name of the expectation."),
         "passed": boolean("Whether it holds."),
         "why": nullable(text("Why it does not.")),
-        "line": nullable(integer("The line of the robots.txt that is the reason, from 1.", 1)),
+        "line": nullable(integer("The line of the rule that decides, from 1.", 1)),
     })  # fmt: skip
     return titled("koster test --format json", array(result), "The result of each expectation.")
 
