@@ -22,8 +22,8 @@ def main() -> None:
     answers = classified.select(sql.explode("robots").alias("each")).select("each.*")
     counts = answers.groupBy("agent").agg(
         sql.count("*").alias("sites"),
-        sql.count_if(sql.col("effective") == "all").alias("closed"),
-        sql.count_if(sql.col("effective") == "some").alias("closed_in_part"),
+        sql.count_if(sql.col("effective") == "all").alias("blocked"),
+        sql.count_if(sql.col("effective") == "some").alias("partly"),
         sql.count_if("written").alias("named"),
     )
     counts.write.mode("overwrite").parquet(out)

@@ -1,13 +1,14 @@
 """Writes the files that follow from others: ``make generate``.
 
-Those are the synchronous client, the man page, the conformance suite and the tables of the docs.
+Those are the synchronous client, the man page, the conformance suite, the schemas of outputs and
+the tables of the docs.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from tools import man_page, sync_client
+from tools import man_page, schemas, sync_client
 from tools.site import tables
 from tools.suite.__main__ import files as suite_files
 
@@ -20,6 +21,7 @@ def files() -> dict[Path, str | None]:
         **sync_client.files(),
         man_page.PAGE: man_page.page(),
         **suite_files(),
+        **schemas.files(),
         **tables.pages(),
     }
 

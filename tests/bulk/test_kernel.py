@@ -483,17 +483,17 @@ def test_facts() -> None:
         "rules": 3,
         "malformed": 1,
         "agents": [
-            {"name": "A", "group": 1, "line": 3},
-            {"name": "B", "group": 1, "line": 4},
-            {"name": "*", "group": 2, "line": 15},
+            {"name": "A", "group_number": 1, "line": 3},
+            {"name": "B", "group_number": 1, "line": 4},
+            {"name": "*", "group_number": 2, "line": 15},
         ],
         "sitemaps": ["https://e.com/s.xml"],
-        "delays": [{"seconds": 2.5, "group": 1, "line": 5}],
+        "delays": [{"seconds": 2.5, "group_number": 1, "line": 5}],
         "preferences": [
             {"directive": "Content-Signal", "key": "ai-train", "value": "no", "path": None,
-             "group": None, "line": 2},
+             "group_number": None, "line": 2},
             {"directive": "Content-Usage", "key": "train-ai", "value": "n", "path": "/a",
-             "group": 2, "line": 16},
+             "group_number": 2, "line": 16},
         ],
         "directives": [
             {"directive": "User-agent", "count": 3},
@@ -516,9 +516,9 @@ def test_facts_of_a_dialect_in_which_blank_lines_and_unknown_directives_matter()
     (result,) = kernel.facts([body], dialect).to_pylist()
     assert (result["lines"], result["groups"]) == (7, 1)
     assert result["agents"] == [
-        {"name": "a", "group": None, "line": 1},
-        {"name": "b", "group": None, "line": 4},
-        {"name": "c", "group": 1, "line": 6},
+        {"name": "a", "group_number": None, "line": 1},
+        {"name": "b", "group_number": None, "line": 4},
+        {"name": "c", "group_number": 1, "line": 6},
     ]
     assert result["unknown"] == [{"key": "foo", "count": 2}]
 
@@ -529,7 +529,10 @@ def test_facts_of_lines_between_groups() -> None:
     )
     dialect = replace(koster.RFC9309, name="records", blank_lines=BlankLines.END_GROUP)
     (result,) = kernel.facts([body], dialect).to_pylist()
-    assert [(each["line"], each["group"]) for each in result["delays"]] == [(4, None), (8, 2)]
+    assert [(each["line"], each["group_number"]) for each in result["delays"]] == [
+        (4, None),
+        (8, 2),
+    ]
     assert "rule-before-group" in result["findings"]
 
 

@@ -413,7 +413,7 @@ def test_shards_of_archives_have_what_their_readers_use(tmp_path: Path, kind: st
     group = pq.read_metadata(shard).row_group(0)
     columns = [group.column(number) for number in range(group.num_columns)]
     without = {each.path_in_schema for each in columns if not each.has_dictionary_page}
-    assert without >= {"url", "origin", "bytes", "offset"}
+    assert without >= {"url", "origin", "body_bytes", "archive_offset"}
     assert without.isdisjoint({"archive", "content_type", "robots.list.element.agent"})
     for each in columns:
         assert each.is_stats_set == (".list." not in each.path_in_schema)

@@ -407,8 +407,9 @@ def test_names_are_not_workflow_commands_or_control_sequences(tmp_path: Path) ->
 def test_json_has_no_surrogates(tmp_path: Path) -> None:
     path, empty = tmp_path / "robots.txt", tmp_path / "empty.txt"
     empty.write_text("")
-    path.write_bytes(b"User-agent: F\xff\nDisalow: /\xff\nCrawl-delay: \xff\n")
-    for arguments in (["lint", path], ["diff", empty, path], ["audit", path]):
+    path.write_bytes(b"User-agent: *\nUser-agent: F\xff\nDisalow: /\xff\nCrawl-delay: \xff\n")
+    check = ["check", "--robots", path, "/%ff"]
+    for arguments in (["lint", path], ["diff", empty, path], ["audit", path], check):
         json.dumps(json.loads(run(*arguments, "-f", "json").stdout)).encode("utf-8")
         assert "\\udcff" not in run(*arguments, "-f", "json").stdout
 

@@ -111,8 +111,8 @@ def test_workers_read_archives(session: Any, tmp_path: Path) -> None:
         "class",
         "location",
         "whole",
-        "bytes",
-        "offset",
+        "body_bytes",
+        "archive_offset",
         "archive",
         "robots",
     ]
@@ -140,7 +140,7 @@ def test_the_example_job_runs(table: pa.Table, tmp_path: Path) -> None:
     rows = pq.read_table(out).sort_by("agent").to_pylist()
     expected = kernel.classify(table["body"], ["CCBot", "GPTBot"]).to_pylist()
     counts = [sum(each[n]["effective"] == "all" for each in expected if each) for n in (0, 1)]
-    assert [(row["agent"], row["closed"]) for row in rows] == [
+    assert [(row["agent"], row["blocked"]) for row in rows] == [
         ("CCBot", counts[0]),
         ("GPTBot", counts[1]),
     ]

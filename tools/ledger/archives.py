@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 
 _AGENTS = ("GPTBot", "Googlebot-Image", "FooBot/2.1")
 _URLS = ("/", "/private/a?b=c", "/robots.txt")
-#: The file itself, and where it is in an archive: that depends on the compression, not on koster.
-_LEFT_OUT = ("body", "offset", "archive", "input")
+#: The file itself, and where it is: that depends on the folder and the compression, not on koster.
+_LEFT_OUT = ("body", "archive_offset", "archive", "input")
+#: The names of columns in the recorded answers, which stay: another name is no other decision.
+_RECORDED_AS = {"body_bytes": "bytes", "group_number": "group"}
 
 _BODIES = (
     b"User-agent: *\nDisallow: /private/\n",
@@ -210,7 +212,14 @@ def _answers(path: Path, kind: str, dialect: str) -> list[str]:
 def _row_text(row: dict[str, Any]) -> str:
     """Return a row without the file itself: what is asked, then the answers."""
     shown = {name: value for name, value in row.items() if name not in _LEFT_OUT}
-    return json.dumps(shown, default=str)
+    return json.dumps(_recorded(shown), default=str)
+
+
+def _recorded(value: Any) -> Any:
+    """Return a value with the names that its columns and fields were recorded with."""
+    if isinstance(value, dict):
+        return {_RECORDED_AS.get(name, name): _recorded(each) for name, each in value.items()}
+    return list(map(_recorded, value)) if isinstance(value, list) else value
 
 
 def _files() -> list[str]:

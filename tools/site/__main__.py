@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import tomli_w
 
 from koster import __version__
+from tools import schemas
 
 from . import nav, prose, staging
 from .checks import problems
@@ -36,6 +37,8 @@ def main() -> None:
     _generate(target)
     _write_markdown(pages, target)
     write_versions(SITE)
+    # Their own addresses, which stay the same from version to version.
+    shutil.copytree(schemas.FOLDER, SITE / "schemas" / str(schemas.MAJOR), dirs_exist_ok=True)
     found = [*prose.findings(pages), *problems(target)]
     for each in found:
         print(each, file=sys.stderr)

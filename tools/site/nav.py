@@ -100,7 +100,7 @@ NAV: list[Entry] = [
             },
             *_in(
                 "reference",
-                "directives outcomes events errors crawlers presets configuration columns http-api",
+                "directives outcomes events errors crawlers presets configuration output columns http-api",
             ),
         ]
     },

@@ -152,7 +152,7 @@ def write(folder: Path) -> list[Page]:
         file = folder / page.path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(page.staged, "utf-8")
-    for name in ("images", "assets"):
+    for name in ("images", "assets", "reference/schemas"):
         shutil.copytree(DOCS / name, folder / name)
     (folder / "images" / "benchmark.svg").write_text(benchmarks.chart(), "utf-8")
     return all_pages

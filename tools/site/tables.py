@@ -21,6 +21,8 @@ from koster.compose import PRESETS
 from koster.crawlers import MANNERS, Obeys, Purpose, known
 from koster.fetch import EventName
 from koster.fetch.events import _level_of
+from tools import schemas
+from tools.schemas import tables as schema_tables
 
 from . import benchmarks, commands, dialects, parsers, proofs, real_sites, suite
 from .links import DOCS, in_repository
@@ -196,6 +198,10 @@ def crawlers() -> str:
 #: What `insert` comments name.
 INSERTS: dict[str, Callable[[], str]] = {
     "benchmarks": benchmarks.tables,
+    **{
+        f"columns-{name}": functools.partial(schema_tables.table_of, name)
+        for name in (*schema_tables.PARTS, *schema_tables.SCHEMAS)
+    },
     "commands": commands.table,
     "crawlers": crawlers,
     "dialect-choices": dialects.choices,
@@ -216,6 +222,7 @@ INSERTS: dict[str, Callable[[], str]] = {
     "line-kinds": line_kinds,
     "mutants": proofs.mutants,
     "obeys": obeys,
+    "outputs": schemas.table,
     "parsers": parsers.summary,
     "parsers-about": parsers.about,
     "parsers-by-topic": parsers.by_topic,

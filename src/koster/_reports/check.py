@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
+from typing import Any
 
 from ..robots import Rules
 from . import hints, screen
 from .answers import FIELDS, FIELDS_OF_TIME, FileDecision, FileQuestions, Tally, name_of
 from .interrupts import held
+from .json import scalars
 from .plain import printable
 from .text import Text
 
@@ -199,12 +201,19 @@ def print_json(answers: CheckResults) -> None:
     before = "["
     try:
         for answer in answers.tally:
-            record = json.dumps(answer.record(answers.moment))
+            record = _as_json(answer.record(answers.moment))
             with held:
                 print(f"{before}\n  {record}", end="")
                 before = ","
     finally:
         print("[]" if before == "[" else "\n]")
+
+
+def _as_json(record: dict[str, Any]) -> str:
+    """Return a record on one line; bytes that were not UTF-8 are U+FFFD, as in all JSON."""
+    line = json.dumps(record)
+    # Hardly any has a surrogate, and a million URLs have many records.
+    return json.dumps(scalars(record)) if "\\ud" in line else line
 
 
 def print_csv(answers: CheckResults) -> None:

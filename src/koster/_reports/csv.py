@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from decimal import Decimal
 
+from .json import scalars
+
 #: The first characters of formulas; spreadsheets also accept the full-width forms.
 _FORMULA = frozenset("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 
@@ -17,7 +19,8 @@ _FORMULA = frozenset("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 def csv_line(cells: Iterable[object]) -> str:
     r"""Return cells as a line of CSV, with its line end.
 
-    None is an empty cell, a bool is ``true`` or ``false``; all text is quoted.
+    None is an empty cell, a bool is ``true`` or ``false``; all text is quoted, and bytes that were
+    not UTF-8 are U+FFFD.
 
     >>> csv_line(["=1+1", "a,b", -5, None, True])
     '"\'=1+1","a,b",-5,,true\n'
@@ -35,5 +38,6 @@ def _cell(value: object) -> str:
         if isinstance(value, (int, float, Decimal)):
             return str(value)
         value = str(value)
-    safe = f"'{value}" if value[:1] in _FORMULA else value
+    text: str = value if value.isascii() else scalars(value)
+    safe = f"'{text}" if text[:1] in _FORMULA else text
     return '"' + safe.replace('"', '""') + '"'

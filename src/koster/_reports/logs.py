@@ -146,11 +146,11 @@ def _rule_record(rule: BrokenRule) -> dict[str, Any]:
 def _example_record(each: Example) -> dict[str, Any]:
     return {
         "time": each.time.isoformat(),
-        "address": each.address,
-        "method": each.method,
+        "address": each.address or None,
+        "method": each.method or None,
         "url": each.url,
         "status": each.status,
-        "agent": each.agent,
+        "agent": each.agent or None,
     }
 
 

@@ -1,4 +1,4 @@
-"""The columns of archives."""
+"""The columns of archives. None is a word that SQL reserves, or a field of an answer."""
 
 from __future__ import annotations
 
@@ -16,10 +16,18 @@ ARCHIVED = pa.schema([
     pa.field("content_type", pa.string()),
     pa.field("charset", pa.string()),
     pa.field("whole", pa.bool_()),
-    pa.field("bytes", pa.int64()),
+    pa.field("body_bytes", pa.int64()),
     pa.field("archive", pa.string()),
-    pa.field("offset", pa.int64()),
+    pa.field("archive_offset", pa.int64()),
 ])  # fmt: skip
 
-#: Those of them whose values rarely repeat.
-DISTINCT = frozenset({"url", "origin", "bytes", "offset"})
+#: The columns of `koster.bulk.spark.archives`.
+FETCHED = pa.schema([
+    *ARCHIVED,
+    pa.field("body", pa.binary()),
+    pa.field("error", pa.string()),
+    pa.field("error_kind", pa.string()),
+])  # fmt: skip
+
+#: Those of `ARCHIVED` whose values rarely repeat.
+DISTINCT = frozenset({"url", "origin", "body_bytes", "archive_offset"})

@@ -36,7 +36,7 @@ def batches_of(file: BinaryIO, path: str, name: str, bad: BadRecords) -> Iterato
         _note_bodies(piece, bad.noted)
         rest = piece
         while len(rest.bodies):
-            sizes = rest.passthrough.column("bytes").to_numpy()
+            sizes = rest.passthrough.column("body_bytes").to_numpy()
             count = int(np.searchsorted(total + np.cumsum(sizes), BYTES)) + 1
             count = min(count, ROWS - rows, len(sizes))
             pending.append(_slice(rest, 0, count))
@@ -123,5 +123,5 @@ def _to_batch(pieces: list[Piece]) -> Batch:
         urls=None,
         agents=None,
         classes=passthrough.column("class"),
-        position=passthrough.column("offset")[-1].as_py(),
+        position=passthrough.column("archive_offset")[-1].as_py(),
     )

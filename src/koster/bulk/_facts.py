@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 #: The maximum length of an unknown directive or a value in the facts; longer ones are cut.
 MAX_CHARACTERS = 2_000
 
-_PLACE = (pa.field("group", pa.int32()), pa.field("line", pa.int32()))
+_PLACE = (pa.field("group_number", pa.int32()), pa.field("line", pa.int32()))
 
 
 def _list_of(*fields: pa.Field) -> Any:
@@ -30,7 +30,7 @@ def _list_of(*fields: pa.Field) -> Any:
 
 _COUNTED = pa.field("count", pa.int32())
 
-#: The result of `facts`. ``group`` is the number of a line's group, from 1; null before the first
+#: The result of `facts`. ``group_number`` is that of a line's group, from 1; null before the first
 #: group. A delay or preference applies to the agents above it in its group. ``rules``: Allow and
 #: Disallow lines, also without a value. ``directives``: the count of each known directive;
 #: ``unknown``: of each other one, in lower case. ``malformed``: lines that are neither a directive

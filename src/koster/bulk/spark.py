@@ -24,7 +24,7 @@ from typing import Any, BinaryIO
 from ..dialects import RFC9309, dialect_named
 from ..errors import KosterError, missing
 from . import judging, kernel
-from ._archived import ARCHIVED
+from ._archived import FETCHED
 from ._archives import batches_of
 from ._arrow import pa
 from ._batches import BadRecords
@@ -45,16 +45,6 @@ from ..dialects import Dialect
 
 __all__ = ["CLASSIFIED", "DECIDED", "FACTS", "archives", "classify", "decide", "facts", "judge"]
 
-
-#: The columns of `archives`.
-_SCHEMA = pa.schema(
-    [
-        *ARCHIVED,
-        pa.field("body", pa.binary()),
-        pa.field("error", pa.string()),
-        pa.field("error_kind", pa.string()),
-    ]
-)
 
 #: What ``error_kind`` is, besides the kinds of `DownloadError`.
 _RECORD, _ARCHIVE = "record", "archive"
@@ -133,7 +123,7 @@ def archives(
     """
     _check_column(frame, path)
     schema = StructType([
-        StructField(field.name, from_arrow_type(field.type)) for field in _SCHEMA
+        StructField(field.name, from_arrow_type(field.type)) for field in FETCHED
     ])  # fmt: skip
     tries = _tries(frame.sparkSession)
     return frame.select(path).mapInArrow(partial(_read_archives, opened, tries), schema)
@@ -301,7 +291,7 @@ def _read_archive(
             for batch in batches_of(file, path, name, bad):
                 columns = [*batch.passthrough.columns, batch.bodies.to_arrow().cast(pa.binary())]
                 nothing = pa.nulls(len(batch.passthrough), pa.string())
-                yield pa.RecordBatch.from_arrays([*columns, nothing, nothing], schema=_SCHEMA)
+                yield pa.RecordBatch.from_arrays([*columns, nothing, nothing], schema=FETCHED)
     except DownloadError as error:
         if error.is_temporary and not is_last:
             raise
@@ -340,11 +330,11 @@ def _whole(opened: Callable[[str, str], BinaryIO] | None, path: str) -> Iterator
 
 def _error_rows(name: str, errors: list[tuple[str, str]]) -> Any:
     """Return rows for what could not be read of an archive: each error, and its kind."""
-    columns = {field.name: pa.nulls(len(errors), field.type) for field in _SCHEMA}
+    columns = {field.name: pa.nulls(len(errors), field.type) for field in FETCHED}
     columns["archive"] = pa.array([name] * len(errors), pa.string())
     columns["error"] = pa.array([text for text, _ in errors], pa.string())
     columns["error_kind"] = pa.array([kind for _, kind in errors], pa.string())
-    return pa.RecordBatch.from_arrays(list(columns.values()), schema=_SCHEMA)
+    return pa.RecordBatch.from_arrays(list(columns.values()), schema=FETCHED)
 
 
 def _classify(agents: tuple[str, ...], dialect: str, bodies: Any) -> Any:
