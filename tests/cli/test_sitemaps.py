@@ -540,7 +540,8 @@ def test_lint_checks_the_urls_of_the_site(site: Site, tmp_path: Path) -> None:
     (tmp_path / "s.txt").write_text("\n".join(urls))
     result = run("lint", "--select", "M", "--sitemap", tmp_path / "s.txt", site.url)
     assert result.stdout.count("blocks 1 sitemap URL for bingbot") == 2
-    assert errors(result)[1] == (
+    assert "M009" in result.stdout
+    assert errors(result)[0] == (
         f"koster: {site.url}/robots.txt: 1 sitemap URL is on another site and was not checked, "
         "such as https://other.example/cart"
     )
@@ -687,7 +688,7 @@ def test_lint_says_that_no_url_was_checked(
 def test_lint_says_how_many_sitemaps_failed(site: Site, tmp_path: Path) -> None:
     robots = tmp_path / "robots.txt"
     robots.write_text("User-agent: *\nDisallow: /search\n")
-    site.pages["/s"] = Answer(body=urlset("https://e.com/a", "https://e.com/b"))
+    site.pages["/s"] = Answer(body=urlset(f"{site.url}/a", f"{site.url}/b"))
     both = ("--sitemap", f"{site.url}/s", "--sitemap", f"{site.url}/gone")
     result = run("lint", robots, *both)
     assert (result.exit_code, result.stdout) == (3, NOT_ALL)

@@ -125,9 +125,9 @@ def test_endless_fixes_end() -> None:
 
 
 def test_every_check_has_cases() -> None:
-    # S004 and Z004 have their own tests below, M005 in test_sitemaps.py, M008 in
+    # S004 and Z004 have their own tests below, M005 and M009 in test_sitemaps.py, M008 in
     # tests/cli/test_named_sitemaps.py.
-    tested = {case["code"] for case in CASES} | {"S004", "Z004", "M005", "M008"}
+    tested = {case["code"] for case in CASES} | {"S004", "Z004", "M005", "M008", "M009"}
     assert {check.code for check in CHECKS} == tested
 
 

@@ -87,7 +87,8 @@ def answer(
                 render(CheckResults(tally, [], moment), form)
         except KeyboardInterrupt:
             is_stopped = True
-        urls.say_elsewhere(asked.sitemaps_named_by)
+        for each in urls.notices(asked.sitemaps_named_by):
+            screen.complain(each)
     reader = urls.reader
     if form == "text":
         summary.urls, summary.sitemaps = reader.urls, reader.sitemaps

@@ -34,7 +34,7 @@ def blocked_urls(
             by_site = group_by_site(batch)[0] if sites else {}
             for each in counts:
                 each.add(batch, by_site)
-        urls.say_elsewhere(
+        notices = urls.notices(
             lambda site: {url for each in counts for url in each.sitemaps_named_by(site)}
         )
     reader = urls.reader
@@ -50,6 +50,7 @@ def blocked_urls(
     else:
         print(_summary(counts, reader), file=sys.stderr)
     for each in counts:
+        each.urls.notices += notices
         each.urls.unread += [*unread, *each.none_checked(reader.urls)]
     for error in errors:
         screen.complain(error)

@@ -140,16 +140,22 @@ class Urls:
             bar.update(task, completed=reader.done, total=reader.known, urls=urls_read)
             yield urls
 
-    def say_elsewhere(self, sitemaps_named_by: Callable[[str], Collection[str]]) -> None:
-        """Say which URLs are of another site than their sitemap's, whose file does not name it.
+    def notices(self, sitemaps_named_by: Callable[[str], Collection[str]]) -> list[str]:
+        """Return what the protocol does not allow, but was read.
 
-        ``sitemaps_named_by`` returns the sitemaps that the robots.txt of a site names.
+        ``sitemaps_named_by`` returns the sitemaps that the robots.txt of a site names: they may
+        list its URLs.
         """
-        for each in self.reader.elsewhere:
-            if each.sitemap not in sitemaps_named_by(str(each.site)):
-                screen.complain(f"{self._source.name_of(each.sitemap)}: {_elsewhere(each)}")
+        others = (
+            each
+            for each in self.reader.elsewhere
+            if each.sitemap not in sitemaps_named_by(str(each.site))
+        )
+        found = [f"{self._source.name_of(each.sitemap)}: {_elsewhere(each)}" for each in others]
+        found = [*self.reader.notices, *found]
         if left_out := self.reader.elsewhere_left_out:
-            screen.complain(f"{count_noun(left_out, 'URL')} more are of other sites")
+            found.append(f"{count_noun(left_out, 'URL')} more of other sites in sitemaps")
+        return found
 
     @contextmanager
     def without_bar(self) -> Iterator[None]:

@@ -17,12 +17,13 @@ from ..sitemaps import Blocked, BlockedUrls
 from ._checks import WARNING, Check, check
 from ._model import SEARCH_CRAWLERS, WHOLE_FILE, CheckedFile, Remark, truncate_rule
 
-#: The code of the check. It finds nothing until `with_sitemaps` gives it URLs.
+#: The codes of the checks. They find nothing until `with_sitemaps` gives them what was read.
 CODE = "M005"
+_PROTOCOL = "M009"
 
 #: Longer examples are cut. A shorter limit would cut most URLs, which then nobody can open.
 _MAX_URL = 200
-_MAX_UNREAD = 300
+_MAX_LINE = 300
 #: The bytes of URLs that all rules with wildcards are compared with, for all files and crawlers
 #: together: minutes of work. With 50 such rules, 30 million URLs of usual length.
 _MAX_COMPARED = 100_000_000_000
@@ -75,6 +76,7 @@ class SitemapUrls:
     Attributes:
         checked: The number of URLs so far.
         left_out: The number of URLs that would have taken too long.
+        notices: What the protocol of sitemaps does not allow in them: a line for each fault.
         unread: Why other URLs are not known: a line for each sitemap that could not be read.
     """
 
@@ -85,6 +87,7 @@ class SitemapUrls:
         comparisons: Comparisons | None = None,
     ) -> None:
         self.checked = self.left_out = 0
+        self.notices: list[str] = []
         self.unread: list[str] = []
         self._comparisons = comparisons or Comparisons()
         self._crawlers: dict[tuple[int, ...], _Crawlers] = {}
@@ -117,9 +120,14 @@ class SitemapUrls:
             more = f" ({len(self.unread) - 1:,} more)" if len(self.unread) > 1 else ""
             yield Remark(
                 WHOLE_FILE,
-                f"Not checked completely: {self.unread[0][:_MAX_UNREAD]}{more}",
+                f"Not checked completely: {self.unread[0][:_MAX_LINE]}{more}",
                 "Correct the sitemap, then check again",
             )
+
+    def protocol_remarks(self, _subject: CheckedFile) -> Iterator[Remark]:
+        """Yield a remark for each fault of a sitemap that did not prevent reading it."""
+        for each in self.notices:
+            yield Remark(WHOLE_FILE, each[:_MAX_LINE], "Correct the sitemap")
 
     def remarks(self, subject: CheckedFile) -> Iterator[Remark]:
         """Yield a remark for each line of the file that blocks URLs."""
@@ -162,14 +170,25 @@ def no_sitemaps(_subject: CheckedFile) -> Iterable[Remark]:
     return ()
 
 
+@check(_PROTOCOL, "sitemap-protocol", WARNING, "A sitemap is against the protocol",
+    why="Search engines may ignore the sitemap, or a part of it, although koster lint --sitemap can read it. The protocol allows 50,000 URLs and 50 MiB in a file, and no index in an index. All URLs have the scheme, host and port of the sitemap, unless the robots.txt of the other site names it. The namespace is that of the protocol.",
+    example="Run `koster lint --sitemap sitemap.xml robots.txt` with a sitemap that lists URLs of two hosts.",
+    source="https://www.sitemaps.org/protocol.html")  # fmt: skip
+def no_faults(_subject: CheckedFile) -> Iterable[Remark]:
+    # `with_sitemaps` puts the faults in its place.
+    return ()
+
+
 def with_sitemaps(checks: Iterable[Check], urls: SitemapUrls) -> tuple[Check, ...]:
-    """Return checks; that of sitemaps is about these URLs."""
+    """Return checks; those of sitemaps are about these URLs."""
     return tuple(_with_sitemaps(check, urls) for check in checks)
 
 
 def _with_sitemaps(check: Check, urls: SitemapUrls) -> Check:
     if check.code == CODE:
         return replace(check, find=urls.remarks)
+    if check.code == _PROTOCOL:
+        return replace(check, find=urls.protocol_remarks)
     if check.code == _PARTLY_CHECKED:
         return replace(check, find=lambda subject: (*check.find(subject), *urls.partly_checked()))
     return check

@@ -96,11 +96,9 @@ class SitemapReader:
         notices: What was read, but is against the protocol: a line for each.
     """
 
-    def __init__(
-        self, source: Source, on_message: Callable[[str], object] = lambda _: None
-    ) -> None:
+    def __init__(self, source: Source, on_error: Callable[[str], object] = lambda _: None) -> None:
         self._source = source
-        self._on_message = on_message
+        self._on_error = on_error
         self._elsewhere = ElsewhereCounts()
         self._seen: set[str] = set()
         self.sitemaps = self.urls = self.done = self.known = 0
@@ -185,16 +183,14 @@ class SitemapReader:
             self._elsewhere.add(address, tally.site, urls)
 
     def _notice(self, address: str, what: str) -> None:
-        line = f"{self._source.name_of(address)}: {what}"
-        self.notices.append(line)
-        self._on_message(line)
+        self.notices.append(f"{self._source.name_of(address)}: {what}")
 
     def _fail(self, address: str, why: str) -> None:
         self._add_error(f"{self._source.name_of(address)}: {why}")
 
     def _add_error(self, line: str) -> None:
         self.errors.append(line)
-        self._on_message(line)
+        self._on_error(line)
 
 
 def _is_valid(location: str) -> bool:
