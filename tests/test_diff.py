@@ -241,3 +241,14 @@ def test_settings_of_many_agents_are_compared_within_the_budget() -> None:
     (change,) = comparison.changes
     assert (0 < len(change.agents) < 20, comparison.is_whole) == (True, False)
     assert not comparison.is_proved
+
+
+@pytest.mark.parametrize(
+    "line", ["Request-rate: 1/5s", "Visit-time: 0600-0845", "Comment: ask first", "Content-Signal: search=yes"]
+)  # fmt: skip
+def test_a_setting_that_is_repeated_changes_nothing(line: str) -> None:
+    once = f"User-agent: *\n{line}\nDisallow: /a\n".encode()
+    twice = f"User-agent: *\n{line}\n{line}\nDisallow: /a\n".encode()
+    for found in (compare(parsed(once), parsed(twice)), compare(parsed(twice), parsed(once))):
+        assert found.settings == ()
+        assert not any(change.settings for change in found.changes)

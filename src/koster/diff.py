@@ -188,8 +188,12 @@ def _settings(
     Raises:
         BudgetSpentError: too many lines, which apply to many agents.
     """
+    # To say the same twice changes nothing.
     by_name = [
-        _group_settings(rules, of_file, budget)
+        {
+            name: tuple(dict.fromkeys(values))
+            for name, values in _group_settings(rules, of_file, budget).items()
+        }
         for rules, of_file in zip((before, after), of_files, strict=True)
     ]
     return tuple(
