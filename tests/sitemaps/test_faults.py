@@ -30,6 +30,7 @@ FIRST = "<url><loc>https://e.com/1</loc></url>\n"
         ("&nbsp;", "undeclared entity &nbsp;: write &#160;"),
         ("&eacute;", "undeclared entity &eacute;: write &#233;"),
         ("&NotEqualTilde;", "undeclared entity &NotEqualTilde;: write &#8770;&#824;"),
+        ("&" + 100 * "e" + ";", "undefined entity"),
         ("?a<b", "bare <: write &lt;"),
         ("?a < b", "bare <: write &lt;"),
         ("?a\x0b", "control character U+000B: remove it"),

@@ -60,9 +60,8 @@ class Api:
         """
         count, limit = files * len(agents) * len(urls), self.settings.max_questions
         if count > limit:
-            detail = (
-                f"{count:,} questions, the maximum is {limit:,}: send fewer files, agents or URLs"
-            )
+            fewer = "agents or URLs" if files == 1 else "files, agents or URLs"
+            detail = f"{count:,} questions, the maximum is {limit:,}: send fewer {fewer}"
             raise Problem(422, "too-many-questions", detail)
         maximum = max_response(self.settings)
         # The response repeats each URL for each agent, also in the sentence.
