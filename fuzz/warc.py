@@ -167,7 +167,7 @@ def _check_columns(content: bytes, records: list[Record], broken: int) -> None:
         (each.offset, each.url, each.crawl, each.fetched, each.status, each.fetch_class.value)
         for each in records
     ]
-    names = ("offset", "url", "crawl", "fetched", "status", "class")
+    names = ("archive_offset", "url", "crawl", "fetched", "status", "class")
     assert [tuple(row[name] for name in names) for row in rows] == expected
     served = [body for batch in batches for body in batch.served.to_pylist()]
     assert all(body in (None, each.body) for body, each in zip(served, records, strict=True))
