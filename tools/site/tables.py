@@ -200,7 +200,7 @@ INSERTS: dict[str, Callable[[], str]] = {
     "benchmarks": benchmarks.tables,
     **{
         f"columns-{name}": functools.partial(schema_tables.table_of, name)
-        for name in (*schema_tables.PARTS, *schema_tables.SCHEMAS)
+        for name in (*schema_tables.PARTS, "bulk-report-csv", "logs-events")
     },
     "commands": commands.table,
     "crawlers": crawlers,
