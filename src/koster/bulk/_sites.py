@@ -38,7 +38,7 @@ except ImportError as error:
 UNDATED = "undated"
 
 #: What DuckDB may use before it writes to the disk; with more threads it needs more.
-_MEMORY = "500MB"
+MEMORY = "600MB"
 _MAX_THREADS = 4
 
 #: Rows of shards whose answers are read at a time.
@@ -136,12 +136,14 @@ _TOTALS = "SELECT crawl, agent, sum(COLUMNS(* EXCLUDE (crawl, agent))) FROM coun
 
 
 @contextmanager
-def workspace() -> Iterator[Any]:
-    """Provide a connection to a database in a temporary folder."""
+def workspace(memory: str | None) -> Iterator[Any]:
+    """Provide a connection to a database in a temporary folder, with a limit of memory."""
     with tempfile.TemporaryDirectory(prefix="koster-") as folder:
         threads = min(os.cpu_count() or 1, _MAX_THREADS)
         path = os.path.join(folder, "report.duckdb")
-        with duckdb.connect(path, config={"memory_limit": _MEMORY, "threads": threads}) as con:
+        with duckdb.connect(path, config={"threads": threads}) as con:
+            if memory is not None:
+                con.execute(f"SET memory_limit = '{memory}'")
             con.execute("SET preserve_insertion_order = false")
             # In an interactive Python it would be printed on standard output.
             con.execute("SET enable_progress_bar = false")

@@ -21,7 +21,7 @@ from ..crawlers import Obeys, Purpose, known, place_in_reports
 from ..errors import MissingExtraError, UnreadableError, missing
 from ._answers import Shard, find_answers
 from ._arrow import pa
-from ._sites import UNDATED, count_answers, create_sites, read_panel, unread_rows, workspace
+from ._sites import MEMORY, UNDATED, count_answers, create_sites, read_panel, unread_rows, workspace
 
 try:
     import duckdb
@@ -194,9 +194,15 @@ def report(
     columns = Columns(crawl=crawl_column or given["crawl"], time=time_column or given["time"])
     panel = None if sites is None else read_panel(sites)
     try:
-        with workspace() as con:
-            create_sites(con, shards, columns, panel)
-            return _summarize(con, shards, panel)
+        try:
+            with workspace(MEMORY) as con:
+                create_sites(con, shards, columns, panel)
+                return _summarize(con, shards, panel)
+        except duckdb.OutOfMemoryException:
+            # DuckDB cannot write all steps of following redirects to the disk.
+            with workspace(None) as con:
+                create_sites(con, shards, columns, panel)
+                return _summarize(con, shards, panel)
     except UnreadableError as error:
         raise UnreadableError(f"{folder}: {error}") from error
     except (duckdb.Error, pa.ArrowException, OSError, UnicodeError) as error:
