@@ -7,8 +7,8 @@ file, that of https counts, reached by the fewest redirects, and the last one fe
 The crawl of a row of a table is in its column ``crawl``, or else the month in ``fetched``; its site
 is in ``host`` or ``url``. Rows without a host are sites of their own.
 
-Memory does not grow with the number of files: what does not fit is written to a temporary folder,
-about 100 bytes a file.
+What does not fit into 600 MB is written to a temporary folder, about 100 bytes a file; if DuckDB
+cannot write all of it, more memory is used.
 """
 
 from __future__ import annotations
