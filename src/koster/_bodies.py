@@ -218,7 +218,7 @@ _TRAILER = re.compile(rb"(?:[^\r\n]++\r\n)*+\r\n")
 
 
 def _chunks(body: bytes) -> tuple[bytes, bool] | None:
-    """Return the content of chunks, and whether they have an end; None if they are none."""
+    """Return the content of chunks, and whether they have an end; None for other content."""
     if not _CHUNK_START.match(body):
         return None
     parts: list[bytes] = []

@@ -31,16 +31,6 @@ from tests.helpers.support import sampled
 ROBOTS = Versions("test", (Version("1", None, b"User-agent: *\nDisallow: /private/"),))
 
 
-@pytest.fixture
-def write(tmp_path: Path) -> Callable[..., Path]:
-    def write(content: str | bytes, name: str = "access.log") -> Path:
-        path = tmp_path / name
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-        return path
-
-    return write
-
-
 def test_signed_requests_in_caddy_logs(write: Callable[..., Path], tmp_path: Path) -> None:
     ranges = tmp_path / "ranges"
     ranges.mkdir()

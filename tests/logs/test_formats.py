@@ -27,17 +27,6 @@ from tests.helpers.log_samples import (
 )
 from tests.helpers.support import ROOT, sampled
 
-
-@pytest.fixture
-def write(tmp_path: Path) -> Callable[..., Path]:
-    def write(content: str | bytes, name: str = "access.log") -> Path:
-        path = tmp_path / name
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-        return path
-
-    return write
-
-
 #: What is inside of lines with other lines.
 INSIDE = {"caddy-console": "caddy"}
 ENVELOPES = {

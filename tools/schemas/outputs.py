@@ -278,7 +278,7 @@ def _conformance() -> Shape:
         "source": text("Where that is written."),
         "expected": {**answers, "description": "The right answers to what was answered wrongly."},
         "got": {"anyOf": [answers, {"type": "string"}],
-                "description": "The answers to the same, or why there are none."},
+                "description": "The answers to the same, or why it has no answers."},
     })  # fmt: skip
     answer = record({
         "url": text("The URL that was asked about."),

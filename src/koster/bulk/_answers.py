@@ -40,7 +40,7 @@ def find_answers(folder: str | os.PathLike[str]) -> list[Shard]:
     """Return the answers of ``koster bulk``, or those that `koster.bulk.spark` wrote.
 
     Raises:
-        UnreadableError: there are none, or files that are not answers about how much is blocked.
+        UnreadableError: the folder has no answers about how much is blocked, or other files.
     """
     try:
         return [

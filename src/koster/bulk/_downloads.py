@@ -101,9 +101,7 @@ def download(
         except Exception as error:
             kind = kind_of(error)
             if kind not in _TEMPORARY or number == tries:
-                times = f", tried {number} times" if number > 1 else ""
-                why = f"{url}: download failed, {kind} ({_text_of(error)}){times}"
-                raise DownloadError(why, kind) from error
+                raise _failure(url, kind, error, number) from error
             wait(_wait_before(number, error))
         else:
             return
@@ -120,9 +118,12 @@ def copy(opened: Callable[[str, str], Any], path: str, target: IO[bytes]) -> Non
             shutil.copyfileobj(source, target)
         target.flush()
     except Exception as error:
-        kind = kind_of(error)
-        why = f"{path}: download failed, {kind} ({_text_of(error)})"
-        raise DownloadError(why, kind) from error
+        raise _failure(path, kind_of(error), error) from error
+
+
+def _failure(place: str, kind: Kind, error: BaseException, tries: int = 1) -> DownloadError:
+    times = f", tried {tries} times" if tries > 1 else ""
+    return DownloadError(f"{place}: download failed, {kind} ({_text_of(error)}){times}", kind)
 
 
 def _file_system(url: str) -> tuple[Any, str]:

@@ -1,8 +1,7 @@
 """The sites of a report: one record for each site of a crawl, from shards of archives and tables.
 
 A first pass reads only what tells crawls and sites apart, a second one only the answers about the
-sites, some shards at a time. DuckDB writes to a temporary folder what does not fit in memory, so
-that memory does not grow with the number of records.
+sites, some shards at a time. DuckDB writes to a temporary folder what does not fit in memory.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from ..errors import UnreadableError
+from ..errors import UnreadableError, missing
 from ._answers import Shard
 from ._archived import ARCHIVED
 from ._arrow import pa, pc
@@ -30,8 +29,6 @@ from .kernel import CLASSIFIED
 try:
     import duckdb
 except ImportError as error:
-    from ..errors import missing
-
     raise missing("koster.bulk.report", "bulk") from error
 
 #: The label of files without a crawl or a date.

@@ -381,6 +381,7 @@ def _queries() -> dict[str, str]:
     }
 
 
+@cache
 def with_queries(text: str) -> str:
     """Return SQL with the parts of ``judge.sql`` that it names, such as ``@ASKED@``."""
     for name, query in _queries().items():

@@ -14,6 +14,7 @@ cannot write all of it, more memory is used.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -194,19 +195,23 @@ def report(
     columns = Columns(crawl=crawl_column or given["crawl"], time=time_column or given["time"])
     panel = None if sites is None else read_panel(sites)
     try:
-        try:
-            with workspace(MEMORY) as con:
-                create_sites(con, shards, columns, panel)
-                return _summarize(con, shards, panel)
-        except duckdb.OutOfMemoryException:
-            # DuckDB cannot write all steps of following redirects to the disk.
-            with workspace(None) as con:
-                create_sites(con, shards, columns, panel)
-                return _summarize(con, shards, panel)
+        with suppress(duckdb.OutOfMemoryException):
+            return _numbers(shards, columns, panel, MEMORY)
+        # DuckDB cannot write all steps of following redirects to the disk.
+        return _numbers(shards, columns, panel, None)
     except UnreadableError as error:
         raise UnreadableError(f"{folder}: {error}") from error
     except (duckdb.Error, pa.ArrowException, OSError, UnicodeError) as error:
         raise UnreadableError(f"{folder}: {str(error).splitlines()[0]}") from error
+
+
+def _numbers(
+    shards: list[Shard], columns: Columns, panel: list[str] | None, memory: str | None
+) -> BlockingReport:
+    """Return the report on shards, with a limit of memory."""
+    with workspace(memory) as con:
+        create_sites(con, shards, columns, panel)
+        return _summarize(con, shards, panel)
 
 
 _CRAWL_COUNT = "SELECT count(DISTINCT crawl), count(*) > count(crawl) FROM records"

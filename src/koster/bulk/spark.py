@@ -107,7 +107,7 @@ def archives(
 
     ``body`` is as crawlers read it, null if there is no file. ``error`` and ``error_kind`` are set
     in rows for what could not be read, which have only ``archive`` besides. The kind is ``record``
-    for a part of an archive, ``archive`` for a file that is none, and for an archive that cannot be
+    for a part of an archive, ``archive`` for a file that is no archive, and for one that cannot be
     opened ``missing``, ``refused``, ``busy``, ``timeout`` or ``network``. For the last three the
     task fails, so that Spark tries it again; in its last try it returns the row.
 

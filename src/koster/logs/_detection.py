@@ -32,7 +32,7 @@ def format_of(text: str) -> Format:
     """Return a format by its name, or from a LogFormat, a log_format, or the fields of W3C logs.
 
     Raises:
-        FormatError: it is none of them.
+        FormatError: it is something else.
     """
     if text in FORMATS:
         return FORMATS[text]

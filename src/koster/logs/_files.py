@@ -220,18 +220,15 @@ class LogReader:
         Raises:
             UnreadableError: the temporary folder is full.
         """
-        with (
-            sorter(self._reading.identities.names) as sorting,
-            ThreadPoolExecutor(self._reading.jobs) as pool,
-        ):
-            for file in self._files:
-                try:
-                    for parsed in self._parsed(file, pool):
-                        self._note(file, parsed)
-                        if len(parsed.requests):
+        with sorter(self._reading.identities.names) as sorting:
+            with ThreadPoolExecutor(self._reading.jobs) as pool:
+                for file in self._files:
+                    try:
+                        for parsed in self._parsed(file, pool):
+                            self._note(file, parsed)
                             sorting.add(parsed.requests)
-                except UnreadableError as error:
-                    file.error = str(error)
+                    except UnreadableError as error:
+                        file.error = str(error)
             yield from sorting.batches()
 
     def _note(self, file: LogFile, parsed: Parsed) -> None:

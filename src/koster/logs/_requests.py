@@ -144,6 +144,11 @@ def _in_order(found: list[Parsed]) -> pa.RecordBatch:
     return batch
 
 
+def clients(addresses: Any, are_verified: Any) -> Any:
+    """Return who shares a copy of robots.txt: nobody but the address, for those not verified."""
+    return pc.if_else(are_verified, pa.scalar("", pa.string()), addresses.fill_null(""))
+
+
 def sorted_by_time(requests: pa.RecordBatch) -> pa.RecordBatch:
     """Return requests in the order of time; those of the same moment stay in their order."""
     return requests.take(pa.array(np.argsort(requests["time"].to_numpy(), kind="stable")))
@@ -263,7 +268,6 @@ def to_requests(
     times, numbers = times[rows], numbers[rows]
     statuses = identities.verify(columns, numbers, times)
     addresses = _text(columns.get("address"), len(rows))
-    is_verified = pa.array(statuses == VERIFIED)
     found = pa.RecordBatch.from_arrays(
         [
             pa.array(times),
@@ -279,7 +283,7 @@ def to_requests(
             pa.DictionaryArray.from_arrays(
                 pa.array(statuses, pa.int32()), pa.array([each.value for each in STATUSES])
             ),
-            pc.if_else(is_verified, pa.scalar("", pa.string()), addresses.fill_null("")),
+            clients(addresses, pa.array(statuses == VERIFIED)),
         ],
         schema=REQUESTS,
     )

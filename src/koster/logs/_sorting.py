@@ -11,15 +11,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..bulk._arrow import np, pa, pc
-from ..errors import UnreadableError
+from ..errors import UnreadableError, missing
 from ._identity import STATUSES, VERIFIED
-from ._requests import REQUESTS
+from ._requests import REQUESTS, clients
 
 try:
     import duckdb
 except ImportError as error:
-    from ..errors import missing
-
     raise missing("koster.logs", "logs") from error
 
 #: What DuckDB may use before it writes to the disk.
@@ -51,6 +49,8 @@ class Sorter:
 
     def add(self, requests: pa.RecordBatch) -> None:
         """Add a batch of `REQUESTS`."""
+        if not len(requests):
+            return
         columns = dict(zip(REQUESTS.names, requests.columns, strict=True))
         for name in ("crawler", "identified"):
             columns[name] = columns[name].indices
@@ -68,9 +68,8 @@ class Sorter:
 
     def _restored(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         columns = dict(zip(batch.schema.names, batch.columns, strict=True))
-        is_verified = pc.equal(columns["identified"], VERIFIED)
-        address = columns["address"].cast(pa.string()).fill_null("")
-        columns["client"] = pc.if_else(is_verified, pa.scalar("", pa.string()), address)
+        addresses = columns["address"].cast(pa.string())
+        columns["client"] = clients(addresses, pc.equal(columns["identified"], VERIFIED))
         statuses = pa.array([each.value for each in STATUSES])
         for name, values in (("crawler", self._names), ("identified", statuses)):
             columns[name] = pa.DictionaryArray.from_arrays(columns[name], values)

@@ -124,7 +124,7 @@ def _with_listed(inputs: Sequence[str], lists: Sequence[str]) -> list[str]:
     """Return inputs with those of lists.
 
     Raises:
-        click.UsageError: there are none.
+        click.UsageError: no input is named.
     """
     try:
         found = [*inputs, *(each for path in lists for each in _runs().read_list(path))]
