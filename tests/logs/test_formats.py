@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from koster._reports.log_words import lead
 from koster.logs import FORMATS
 from koster.logs._blocks import Block
 from koster.logs._detection import detect, format_of, resolve
@@ -196,6 +197,7 @@ def test_a_log_without_user_agents_is_an_error(name: str, write: Callable[..., P
     path = write(ADVICE[name][0])
     report = Events([path]).report
     assert report.files[0][1] == name
+    assert lead(report) == "No crawler in what could be read of the log."
     (error,) = report.errors
     start = f"No line of {path} has a User-Agent, which tells crawlers apart. Fields found: "
     assert error.startswith(start)

@@ -83,6 +83,8 @@ def lead(report: Report) -> str:
         sentence = "No verified crawler broke robots.txt."
     elif report.crawlers:
         sentence = "No crawler could be verified."
+    elif report.errors:
+        return "No crawler in what could be read of the log."
     else:
         return "No crawler in the log."
     if others:
