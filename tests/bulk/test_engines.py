@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from random import Random
 from typing import Any
 
 import duckdb
@@ -170,6 +171,50 @@ def test_robots_followed_resolves_redirects(con: Any) -> None:
     # Only fetches of /robots.txt count as fetches for a site.
     assert ("1", "https://www.a.com") not in results
     assert REDIRECTS.count("CREATE OR REPLACE MACRO") == 1
+
+
+def followed(
+    crawl: str | None, url: str, records: dict[tuple[str | None, str], tuple[str, str | None]]
+) -> tuple[int, str, str]:
+    """Return what `robots_followed` is to say of a site: hops, how it ended, and the last URL."""
+    hops = 0
+    kind, location = records[crawl, url]
+    while kind == "redirect" and hops < 5 and location is not None and (crawl, location) in records:
+        url, hops = location, hops + 1
+        kind, location = records[crawl, url]
+    if kind != "redirect":
+        return hops, "answered", url
+    return hops, "too many redirects" if hops == 5 else "not in the archive", url
+
+
+def test_robots_followed_agrees_with_a_loop_over_records(con: Any) -> None:
+    """Random records of two crawls, with chains, circles, and targets that are missing."""
+    random = Random(20261130)
+    for _ in range(30):
+        hosts = [f"http://{number}.com" for number in range(random.randint(1, 12))]
+        places = [(crawl, f"{host}{path}") for crawl in ("1", None) for host in hosts
+                  for path in ("/robots.txt", "/r")]  # fmt: skip
+        targets = [*(url for _, url in places), "http://gone.com/robots.txt", None]
+        records = {
+            place: (
+                random.choice(("redirect", "redirect", "redirect", "ok")),
+                random.choice(targets),
+            )
+            for place in random.sample(places, random.randint(1, len(places)))
+        }
+        con.execute(
+            "CREATE OR REPLACE TABLE records "
+            "(crawl TEXT, url TEXT, origin TEXT, fetched INT, class TEXT, location TEXT)"
+        )
+        rows = [(crawl, url, url.rpartition("/")[0], 1, kind, location)
+                for (crawl, url), (kind, location) in records.items()]  # fmt: skip
+        con.executemany("INSERT INTO records VALUES (?, ?, ?, ?, ?, ?)", rows)
+        found = con.sql("SELECT crawl, asked, hops, ended, url FROM robots_followed('records')")
+        assert {(crawl, asked): tuple(rest) for crawl, asked, *rest in found.fetchall()} == {
+            (crawl, url.removesuffix("/robots.txt")): followed(crawl, url, records)
+            for crawl, url in records
+            if url.endswith("/robots.txt")
+        }
 
 
 def test_robots_sites_chooses_one_record_for_each_site(con: Any) -> None:

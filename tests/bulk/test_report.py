@@ -21,7 +21,7 @@ from koster._cli.root import koster as command
 from koster._reports.bulk import Shares, as_csv, as_page, percent
 from koster._reports.line_charts import NARROW, WIDE, ChartLine, Frame, chart
 from koster.analysis import Budget
-from koster.bulk import kernel, runs
+from koster.bulk import _sites, kernel, runs
 from koster.bulk.report import BlockingReport, Share, report
 from koster.bulk.runs import Question
 from koster.errors import UnreadableError
@@ -103,6 +103,21 @@ def test_crawls_are_separate(tmp_path: Path) -> None:
     ]
     page = as_page(Shares(report(out), "t"))
     assert page.count("<polyline") >= 1
+
+
+def test_some_crawls_at_a_time_give_the_same_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for crawl in ("CC-MAIN-2025-01", "CC-MAIN-2026-01", None):
+        archives.write(tmp_path / "in" / f"{crawl}.warc.gz", SITES, crawl)
+    undated = Fetch("https://a.com/robots.txt", ALL, date="")
+    archives.write(tmp_path / "in" / "x.warc.gz", [undated], None)
+    out = classify_inputs(tmp_path)
+    at_once = report(out)
+    assert len(at_once.crawls) == 4
+    # Each crawl is a part.
+    monkeypatch.setattr(_sites, "_CRAWL_ROWS", 1)
+    assert report(out) == at_once
 
 
 def test_table_rows_count_as_sites(tmp_path: Path) -> None:

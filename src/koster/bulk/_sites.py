@@ -34,9 +34,14 @@ except ImportError as error:
 #: The label of files without a crawl or a date.
 UNDATED = "undated"
 
-#: What DuckDB may use before it writes to the disk; with more threads it needs more.
-MEMORY = "600MB"
+#: What DuckDB may use before it writes to the disk, in MB; with more threads it needs more.
+_MEMORY = 600
 _MAX_THREADS = 4
+
+#: The sites of some crawls at a time are found, with about so many records. A larger crawl needs
+#: more memory: so many MB for a million records.
+_CRAWL_ROWS = 2_000_000
+_MEMORY_OF_MILLION = 30
 
 #: Rows of shards whose answers are read at a time.
 _ROWS = 1_000_000
@@ -53,6 +58,7 @@ CREATE TABLE attributed_rows (
 );
 CREATE TABLE panel (site TEXT);
 CREATE TABLE unread (count BIGINT);
+CREATE TABLE sites (shard INTEGER, row BIGINT, crawl TEXT, outcome TEXT, has_host BOOLEAN);
 """
 
 _FROM_ARCHIVES = """
@@ -93,10 +99,24 @@ UNION ALL
 SELECT * FROM attributed_rows WHERE origin IS NULL
 """
 
+# No redirect leads from one crawl to another.
+_CRAWLS = """
+CREATE TABLE crawls AS
+SELECT crawl, count, sum(count) OVER (ORDER BY crawl ROWS UNBOUNDED PRECEDING) // $size AS part
+FROM (SELECT crawl, count(*) AS count FROM records GROUP BY crawl)
+"""
+_PARTS = "SELECT part, sum(count) FROM crawls GROUP BY part ORDER BY part"
+_PART = """
+CREATE OR REPLACE VIEW part AS
+SELECT records.*
+FROM records
+SEMI JOIN (SELECT crawl FROM crawls WHERE part = {}) AS chosen
+    ON chosen.crawl IS NOT DISTINCT FROM records.crawl
+"""
 _SITES = """
-CREATE TABLE sites AS
-SELECT shard, row, coalesce(crawl, $undated) AS crawl, outcome, site IS NOT NULL AS has_host
-FROM robots_sites('records')
+INSERT INTO sites
+SELECT shard, row, coalesce(crawl, $undated), outcome, site IS NOT NULL
+FROM robots_sites('part')
 WHERE NOT $has_panel OR site IN (SELECT site FROM panel)
 ORDER BY shard, row
 """
@@ -133,18 +153,21 @@ _TOTALS = "SELECT crawl, agent, sum(COLUMNS(* EXCLUDE (crawl, agent))) FROM coun
 
 
 @contextmanager
-def workspace(memory: str | None) -> Iterator[Any]:
-    """Provide a connection to a database in a temporary folder, with a limit of memory."""
+def workspace() -> Iterator[Any]:
+    """Provide a connection to a database in a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="koster-") as folder:
         threads = min(os.cpu_count() or 1, _MAX_THREADS)
         path = os.path.join(folder, "report.duckdb")
         with duckdb.connect(path, config={"threads": threads}) as con:
-            if memory is not None:
-                con.execute(f"SET memory_limit = '{memory}'")
+            _limit_memory(con, _MEMORY)
             con.execute("SET preserve_insertion_order = false")
             # In an interactive Python it would be printed on standard output.
             con.execute("SET enable_progress_bar = false")
             yield con
+
+
+def _limit_memory(con: Any, megabytes: int) -> None:
+    con.execute(f"SET memory_limit = '{megabytes}MB'")
 
 
 def create_sites(
@@ -186,7 +209,12 @@ def create_sites(
     if panel:
         con.register("panel_sites", pa.table({"site": pa.array(panel, pa.string())}))
         con.execute("INSERT INTO panel SELECT DISTINCT site FROM panel_sites")
-    con.execute(_SITES, {"undated": UNDATED, "has_panel": panel is not None})
+    con.execute(_CRAWLS, {"size": _CRAWL_ROWS})
+    for part, count in con.execute(_PARTS).fetchall():
+        _limit_memory(con, max(_MEMORY, int(count) * _MEMORY_OF_MILLION // 1_000_000))
+        con.execute(_PART.format(part))
+        con.execute(_SITES, {"undated": UNDATED, "has_panel": panel is not None})
+    _limit_memory(con, _MEMORY)
 
 
 def _attributed(shard: Any, columns: Columns, partitions: dict[str, str | None]) -> Iterator[Any]:

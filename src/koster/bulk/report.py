@@ -7,14 +7,12 @@ file, that of https counts, reached by the fewest redirects, and the last one fe
 The crawl of a row of a table is in its column ``crawl``, or else the month in ``fetched``; its site
 is in ``host`` or ``url``. Rows without a host are sites of their own.
 
-What does not fit into 600 MB is written to a temporary folder, about 100 bytes a file; if DuckDB
-cannot write all of it, more memory is used.
+What does not fit into 600 MB is written to a temporary folder: about 100 bytes a file.
 """
 
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +20,7 @@ from ..crawlers import Obeys, Purpose, known, place_in_reports
 from ..errors import MissingExtraError, UnreadableError, missing
 from ._answers import Shard, find_answers
 from ._arrow import pa
-from ._sites import MEMORY, UNDATED, count_answers, create_sites, read_panel, unread_rows, workspace
+from ._sites import UNDATED, count_answers, create_sites, read_panel, unread_rows, workspace
 
 try:
     import duckdb
@@ -195,23 +193,13 @@ def report(
     columns = Columns(crawl=crawl_column or given["crawl"], time=time_column or given["time"])
     panel = None if sites is None else read_panel(sites)
     try:
-        with suppress(duckdb.OutOfMemoryException):
-            return _numbers(shards, columns, panel, MEMORY)
-        # DuckDB cannot write all steps of following redirects to the disk.
-        return _numbers(shards, columns, panel, None)
+        with workspace() as con:
+            create_sites(con, shards, columns, panel)
+            return _summarize(con, shards, panel)
     except UnreadableError as error:
         raise UnreadableError(f"{folder}: {error}") from error
     except (duckdb.Error, pa.ArrowException, OSError, UnicodeError) as error:
         raise UnreadableError(f"{folder}: {str(error).splitlines()[0]}") from error
-
-
-def _numbers(
-    shards: list[Shard], columns: Columns, panel: list[str] | None, memory: str | None
-) -> BlockingReport:
-    """Return the report on shards, with a limit of memory."""
-    with workspace(memory) as con:
-        create_sites(con, shards, columns, panel)
-        return _summarize(con, shards, panel)
 
 
 _CRAWL_COUNT = "SELECT count(DISTINCT crawl), count(*) > count(crawl) FROM records"
