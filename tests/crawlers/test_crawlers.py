@@ -26,6 +26,7 @@ from koster.audit import audit
 from koster.crawlers import Crawler, Obeys, Purpose, _ours
 from koster.diff import compare
 from koster.expectations import Expectation, Expectations, check
+from koster.logs._identity import Identities
 
 
 def test_registry_is_consistent() -> None:
@@ -144,6 +145,15 @@ def test_addresses_are_where_operators_publish_them() -> None:
 
 def test_sources_are_of_sites_that_exist() -> None:
     assert not [each.token for each in crawlers.known() if "darkvisitors.com" in each.source]
+
+
+def test_notes_say_what_facts_leave_open() -> None:
+    noted = {each.token for each in crawlers.known() if each.note}
+    assert noted == {"Amazonbot", "Amzn-SearchBot", "Amzn-User", "ChatGPT Agent", "NovaAct"}
+    assert "names no product token" in _run("agents", "ChatGPT Agent").stdout
+    # If this changes, its note is wrong.
+    agent = "Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0.0.0 Safari/537.36 Agent-NovaAct/0.9"
+    assert Identities().claimed(agent) == -1
 
 
 def test_products() -> None:

@@ -209,7 +209,7 @@ CRAWLERS = (
     _crawler("amazon-QBusiness", "Amazon", (AI_SEARCH,), RULES, "https://docs.aws.amazon.com/amazonq/latest/business-use-dg/stop-web-crawler.html", names=("AWS", "Amazon Q")),
     _read_later("amazon-kendra", "Amazon", (AI_SEARCH,), RULES, "https://docs.aws.amazon.com/kendra/latest/dg/stop-web-crawler.html", names=("AWS", "Amazon Kendra")),
     _read_later("AmazonAdBot", "Amazon", (ADS,), RULES, "https://adbot.amazon.com/", verification=Verification(domains=("amazonadbot.com",)), names=("Amazon Ads",)),
-    _read_later("NovaAct", "Amazon", (USER_FETCH,), UNDOCUMENTED, "https://github.com/aws/nova-act", names=("AWS", "Nova Act")),
+    _read_later("NovaAct", "Amazon", (USER_FETCH,), UNDOCUMENTED, "https://github.com/aws/nova-act", names=("AWS", "Nova Act"), note="Its User-Agent header has Agent-NovaAct, which koster logs does not recognize"),
     # Perplexity.
     _read_later("PerplexityBot", "Perplexity", (AI_SEARCH,), RULES, _PERPLEXITY, verification=Verification(ranges=("https://www.perplexity.com/perplexitybot.json",))),
     _read_later("Perplexity-User", "Perplexity", (USER_FETCH,), MAY_IGNORE, _PERPLEXITY, verification=Verification(ranges=("https://www.perplexity.com/perplexity-user.json",)), names=("Comet",)),
