@@ -2,6 +2,7 @@
 # make check  style, types, and the tests of the engine, lint and koster check: under a minute
 # make test   style, types, layers, and tests, compiled and as plain Python
 # make ledger  which answers changed since they were recorded? A minute; ACCEPT=1 records them
+# make facts  which pages about crawlers changed since they were read? Fetches them; ACCEPT=1 records them
 # make test-all  the same with all real files, and new random examples
 # make nightly  what takes hours: all of it as plain Python, the soak, fuzzing and sanitizers
 # make wheel  build the wheel and the source distribution into dist, install the wheel and run it
@@ -53,7 +54,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # Where it is set, each process of pytest compiles all tests anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: generate run check test compiled plain nightly ledger test-all test-packaging test-spark test-service docs test-docs pictures lint compat differential bench \
+.PHONY: generate run check test compiled plain nightly ledger facts test-all test-packaging test-spark test-service docs test-docs pictures lint compat differential bench \
   wheel constraints clean test-faults soak fuzz sanitize coverage mutation matrix conformance-suite
 
 run: $(VENV)/compiled
@@ -83,6 +84,9 @@ check: $(VENV)/dev $(VENV)/compiled
 
 ledger: $(VENV)/dev $(VENV)/compiled
 	@KOSTER_PURE=0 $(BIN)/python -m tools.ledger $(if $(ACCEPT),--accept)
+
+facts: $(VENV)/dev $(VENV)/compiled
+	@KOSTER_PURE=0 $(BIN)/python -m tools.facts $(if $(ACCEPT),--accept)
 
 test-all: export KOSTER_TEST_EVERYTHING = 1
 test-all: test

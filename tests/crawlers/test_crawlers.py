@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import re
 import subprocess
@@ -17,11 +19,14 @@ import koster
 import koster.bulk
 from koster import crawlers
 from koster._cli.root import koster as command
+from koster._reports.agents import Agents
+from koster._reports.registry import render
 from koster._worker import answers
 from koster.audit import audit
 from koster.crawlers import Crawler, Obeys, Purpose, _ours
 from koster.diff import compare
 from koster.expectations import Expectation, Expectations, check
+from koster.logs._identity import Identities
 
 
 def test_registry_is_consistent() -> None:
@@ -72,6 +77,152 @@ def test_corrections_of_the_index() -> None:
     assert _facts("Bytespider") == (Obeys.DISPUTED, [Purpose.TRAINING, Purpose.SEARCH])
     assert _facts("Applebot")[1] == [Purpose.SEARCH, Purpose.AI_SEARCH, Purpose.TRAINING]
     assert _facts("AdsBot-Google")[0] is Obeys.OWN_GROUPS
+
+
+#: Facts of operators' pages, by token.
+RULES, OWN_GROUPS, MAY_IGNORE = Obeys.RULES, Obeys.OWN_GROUPS, Obeys.MAY_IGNORE
+NEWER = {
+    "AhrefsBot": (RULES, [Purpose.SEO, Purpose.SEARCH]),
+    "AI2Bot-DeepResearchEval": (Obeys.UNDOCUMENTED, [Purpose.USER_FETCH]),
+    "amazon-kendra": (RULES, [Purpose.AI_SEARCH]),
+    "AmazonAdBot": (RULES, [Purpose.ADS]),
+    "anthropic-ai": (Obeys.RETIRED, [Purpose.TRAINING]),
+    "ChatGPT Agent": (Obeys.UNDOCUMENTED, [Purpose.USER_FETCH]),
+    "Claude-Web": (Obeys.RETIRED, [Purpose.AI_SEARCH]),
+    "Cloudflare-AI-Search": (RULES, [Purpose.AI_SEARCH]),
+    "Cloudflare-AI-Search-External": (RULES, [Purpose.AI_SEARCH]),
+    "Cloudflare-AutoRAG": (Obeys.RETIRED, [Purpose.AI_SEARCH]),
+    "Discordbot": (Obeys.UNDOCUMENTED, [Purpose.PREVIEW]),
+    "DuckDuckBot": (RULES, [Purpose.SEARCH]),
+    "Mozilla-Tabstack": (OWN_GROUPS, [Purpose.TOOL]),
+    "NovaAct": (Obeys.UNDOCUMENTED, [Purpose.USER_FETCH]),
+    "Stripebot": (RULES, [Purpose.TOOL]),
+    "TelegramBot": (Obeys.UNDOCUMENTED, [Purpose.PREVIEW]),
+}
+
+
+@pytest.mark.parametrize(("token", "facts"), NEWER.items())
+def test_newer_facts(token: str, facts: tuple[Obeys, list[Purpose]]) -> None:
+    assert _facts(token) == facts
+    assert _record(token).checked == "2026-11-30"
+
+
+def _record(token: str) -> Crawler:
+    crawler = crawlers.named(token)
+    assert crawler is not None
+    return crawler
+
+
+def test_names_that_operators_dropped() -> None:
+    retired = {each.token for each in crawlers.known() if each.obeys is Obeys.RETIRED}
+    assert retired == {"anthropic-ai", "Claude-Web", "Cloudflare-AutoRAG"}
+    assert _record("Cloudflare-AutoRAG").successor == "Cloudflare-AI-Search"
+    assert "its operator no longer names it" in _run("agents", "anthropic-ai").stdout
+    assert "Claude-Web" not in crawlers.suggestions("Claude")[:3]
+    body = "User-agent: *\nDisallow: /a\n\nUser-agent: anthropic-ai\nDisallow: /\n"
+    assert "no longer named by its operator" in _run("audit", "-", "--all", body=body).stdout
+    # Nobody misses rules of * in a group that only such a name has.
+    closed = body.replace("Disallow: /\n", "Disallow: /b\n")
+    assert "S011" not in _run("lint", "-", "--notes", body=closed).stdout
+    used = closed.replace("anthropic-ai", "ClaudeBot")
+    assert "S011" in _run("lint", "-", "--notes", body=used).stdout
+
+
+def test_addresses_are_where_operators_publish_them() -> None:
+    ipranges = "https://developers.google.com/static/crawling/ipranges/"
+    for each in crawlers.known():
+        if each.operator == "Google":
+            assert all(url.startswith(ipranges) for url in each.verification.ranges)
+    assert "https://duckduckgo.com/duckduckbot.json" in _record("DuckDuckBot").verification.ranges
+    ahrefs = _record("AhrefsBot").verification
+    assert "https://api.ahrefs.com/v3/public/crawler-ip-ranges" in ahrefs.ranges
+    assert ahrefs.domains == ("ahrefs.com", "ahrefs.net")
+    perplexity = _record("PerplexityBot").verification.ranges
+    assert perplexity == ("https://www.perplexity.com/perplexitybot.json",)
+    # No page of Telegram says from where it fetches previews.
+    assert _record("TelegramBot").verification.ranges == ()
+
+
+def test_sources_are_of_sites_that_exist() -> None:
+    assert not [each.token for each in crawlers.known() if "darkvisitors.com" in each.source]
+
+
+def test_notes_say_what_facts_leave_open() -> None:
+    noted = {each.token for each in crawlers.known() if each.note}
+    assert noted == {"Amazonbot", "Amzn-SearchBot", "Amzn-User", "ChatGPT Agent", "NovaAct"}
+    assert "names no product token" in _run("agents", "ChatGPT Agent").stdout
+    # If this changes, its note is wrong.
+    agent = "Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0.0.0 Safari/537.36 Agent-NovaAct/0.9"
+    assert Identities().claimed(agent) == -1
+
+
+def test_products() -> None:
+    assert "Google Ad Manager" in _record("Mediapartners-Google").names
+    assert "Claude Code" in _record("Claude-User").names
+    assert "AutoRAG" in _record("Cloudflare-AI-Search").names
+
+
+# The age of facts.
+
+
+@pytest.mark.parametrize(
+    ("checked", "today", "expected"),
+    [
+        ("2026-11-30", date(2026, 11, 30), False),
+        ("2026-11-30", date(2027, 11, 30), False),
+        ("2026-11-30", date(2027, 12, 1), True),
+        ("2026-11-30", date(2030, 1, 1), True),
+        ("2028-02-29", date(2029, 2, 28), False),
+        ("2028-02-29", date(2029, 3, 1), True),
+    ],
+)
+def test_facts_are_old_after_a_year(checked: str, today: date, expected: bool) -> None:
+    crawler = Crawler("A", "B", (Purpose.TOOL,), Obeys.RULES, "https://e", checked)
+    assert crawler.is_outdated(today) is expected
+
+
+WORDS = "checked more than a year ago"
+
+
+def _shown(tokens: tuple[str, ...], today: date, form: str, *, exact: bool = False) -> str:
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        render(Agents(tuple(map(_record, tokens)), today, exact), form)
+    return output.getvalue()
+
+
+def test_agents_mark_old_facts() -> None:
+    """Index of 2026-09-05, corrections of 2026-11-22."""
+    tokens, then = ("Googlebot", "Baiduspider"), date(2027, 10, 1)
+    google, baidu = _shown(tokens, then, "text").splitlines()[1:3]
+    assert google.endswith(" rules")
+    assert baidu.endswith(f" rules; {WORDS}")
+    records = json.loads(_shown(tokens, then, "json"))
+    assert [each["checked_more_than_a_year_ago"] for each in records] == [False, True]
+    for today, expected in ((then, True), (date(2026, 11, 30), False)):
+        last = _shown(("Baiduspider",), today, "text", exact=True).splitlines()[-1]
+        assert re.fullmatch(r"Checked on +2026-09-05(?P<old> \(.*\))?", last)
+        assert (WORDS in last) is expected
+
+
+def test_no_fact_is_older_than_a_year() -> None:
+    """In the year of these sources: later, this is what `make facts` is for."""
+    assert not [each for each in crawlers.known() if each.is_outdated(date(2026, 11, 30))]
+
+
+def test_agents_say_how_long_changes_take() -> None:
+    duck = _run("agents", "DuckAssistBot").stdout
+    assert re.search(r"^Changes +take effect after 72 hours$", duck, re.MULTILINE)
+    amazon = _run("agents", "Amazonbot").stdout
+    assert re.search(r"^Old copies +of up to 30 days, if fetches fail$", amazon, re.MULTILINE)
+    # The data has less than Amazon's page says: this is said.
+    assert "koster logs sees only the failures that a log has" in " ".join(amazon.split())
+    fields = ("change_delay_hours", "old_copy_days")
+    found = {}
+    for token in ("DuckAssistBot", "Amazonbot", "GPTBot"):
+        (record,) = json.loads(_run("agents", token, "-f", "json").stdout)
+        found[token] = [record[field] for field in fields]
+    assert found == {"DuckAssistBot": [72, None], "Amazonbot": [24, 30], "GPTBot": [24, None]}
 
 
 def test_missing_registry_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -304,13 +455,17 @@ def test_agents_searches() -> None:
     result = _run("agents", "google")
     assert result.exit_code == 0
     assert all("oogle" in line for line in result.stdout.splitlines()[1:])
-    assert re.search(r"^Google-Agent +Google +user fetch +may ignore$", result.stdout, re.MULTILINE)
+    assert re.search(
+        r"^Google-Agent +Google +user fetch +may ignore(;.*)?$", result.stdout, re.MULTILINE
+    )
 
 
 def test_agents_explains() -> None:
     result = _run("agents", "googlebot-image/1.0")
     assert result.exit_code == 0
     facts = dict(re.split(r"  +", line, maxsplit=1) for line in result.stdout.splitlines())
+    # Later it says how old they are.
+    facts["Checked on"] = facts["Checked on"][:10]
     assert facts == {
         "Crawler": "Googlebot-Image",
         "Operator": "Google",

@@ -44,9 +44,12 @@ def versions(*some: tuple[float | None, str | None]) -> pa.Table:
     })  # fmt: skip
 
 
-CRAWLERS = ("GPTBot", "AdsBot-Google", "bingbot", "ChatGPT-User", "Googlebot-Image", "x")
+CRAWLERS = (
+    "GPTBot", "AdsBot-Google", "bingbot", "ChatGPT-User", "Googlebot-Image", "DuckAssistBot/1.2",
+    "Amazonbot", "x",
+)  # fmt: skip
 URLS = ("/robots.txt", "/robots.txt?x", "/a", "/b/c", "/c", "//d", "https://example.com/a")
-STATUSES = (200, 200, 200, 304, 404, 503, 429, 301, None)
+STATUSES = (200, 200, 200, 304, 404, 503, 429, 301, 499, None)
 #: With that of the absolute URL.
 SITES = ("a.example", "A.example:443", None, "example.com")
 BODIES = (
@@ -65,7 +68,7 @@ def random_case(seed: int, sites: tuple[str | None, ...] = SITES) -> tuple[pa.Ta
 
     def hours() -> float:
         # Many are close together, or about a day apart.
-        return source.choice([0, 24, 48]) + source.randrange(600) / 3600
+        return source.choice([0, 24, 48, 72, 720]) + source.randrange(600) / 3600
 
     rows = [
         (hours(), source.choice(URLS), source.choice(STATUSES), source.choice(("", "1.2.3.4")),

@@ -176,6 +176,28 @@ def test_newer_list_of_the_folder_replaces_the_bundled_one(folder: Callable[...,
     assert statuses(identities, "GPTBot", own, times) == ["unverified", "verified"]
 
 
+@pytest.mark.parametrize(
+    ("name", "crawler"),
+    [
+        ("special-crawlers", "AdsBot-Google"),
+        ("user-triggered-agents", "Google-Agent"),
+        ("perplexitybot", "PerplexityBot"),
+        ("duckduckbot", "DuckDuckBot"),
+        ("crawler-ip-ranges", "AhrefsBot"),
+    ],
+)
+def test_lists_that_operators_moved_replace_the_bundled_ones(
+    folder: Callable[..., str], name: str, crawler: str
+) -> None:
+    """The bundled ones were read at older addresses."""
+    sources = bundled_data()["sources"].values()
+    url = next(each for each in sources if f"/{name}" in each["upstream_url"])
+    old = url["ipv4"][0].partition("/")[0]
+    assert statuses(Identities(), crawler, [old]) == ["verified"]
+    path = folder(**{name: prefixes("198.51.100.0/24")})
+    assert statuses(Identities(ranges=path), crawler, [old]) == ["impostor"]
+
+
 def test_list_without_a_day_holds_at_any_time(folder: Callable[..., str]) -> None:
     identities = Identities(ranges=folder(gptbot=prefixes("198.51.100.0/24")))
     times = [microseconds("2020-01-01"), microseconds("2030-01-01")]

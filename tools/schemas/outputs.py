@@ -253,7 +253,13 @@ def _agents() -> Shape:
         "verification": verification,
         "names": texts("Products, and other names of the crawler."),
         "successor": nullable(text("The product token that replaced it.")),
+        "change_delay_hours": integer("How long it may act on a robots.txt that has changed."),
+        "old_copy_days": nullable(
+            integer("How old a copy it may use while it cannot fetch the file, if that is known.")
+        ),
+        "note": nullable(text("What these facts leave open.")),
         **_SOURCE,
+        "checked_more_than_a_year_ago": boolean("Whether that page was read more than a year ago."),
     })  # fmt: skip
     return titled("koster agents --format json", array(crawler) | _PURPOSE, "Known crawlers.")
 

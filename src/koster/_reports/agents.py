@@ -4,39 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import date, timedelta
 
 from .._wording import count_noun
-from ..crawlers import MANNERS, Crawler, place_in_reports
+from ..crawlers import CHANGE_DELAY, MANNERS, Crawler, place_in_reports
 from . import screen
 from .json import to_json
 from .records import of_crawler
 from .text import Text
 
+#: What is said about old facts.
+OUTDATED = "checked more than a year ago"
+
 
 @dataclass(frozen=True, slots=True)
 class Agents:
-    """Known crawlers for output; ``is_exact``: the only one is explained."""
+    """Known crawlers for output, on a day; ``is_exact``: the only one is explained."""
 
     crawlers: tuple[Crawler, ...]
+    today: date
     is_exact: bool = False
 
 
 def print_json(agents: Agents) -> None:
     """Print an array with an object for each crawler."""
-    print(to_json([of_crawler(each) for each in agents.crawlers]))
+    print(to_json([of_crawler(each, agents.today) for each in agents.crawlers]))
 
 
 def print_text(agents: Agents) -> None:
     """Print a table of crawlers; of a single one, all that is known."""
     if agents.is_exact:
-        _explain(agents.crawlers[0])
+        _explain(agents.crawlers[0], agents.today)
         return
     rows = [
         [
             Text(each.token),
             Text(each.operator, "dim"),
             Text(", ".join(each.purposes)),
-            Text(each.obeys),
+            Text(each.obeys + (f"; {OUTDATED}" if each.is_outdated(agents.today) else "")),
         ]
         for each in sorted(agents.crawlers, key=place_in_reports)
     ]
@@ -46,12 +51,12 @@ def print_text(agents: Agents) -> None:
     )
 
 
-def _explain(crawler: Crawler) -> None:
-    rows = [[Text(name, "bold"), Text(value)] for name, value in _facts(crawler)]
+def _explain(crawler: Crawler, today: date) -> None:
+    rows = [[Text(name, "bold"), Text(value)] for name, value in _facts(crawler, today)]
     screen.print_table(["", ""], rows)
 
 
-def _facts(crawler: Crawler) -> Iterator[tuple[str, str]]:
+def _facts(crawler: Crawler, today: date) -> Iterator[tuple[str, str]]:
     """Yield what is known about a crawler, by name."""
     yield "Crawler", crawler.token
     yield "Operator", crawler.operator
@@ -72,5 +77,13 @@ def _facts(crawler: Crawler) -> Iterator[tuple[str, str]]:
         yield "Signatures", "signs its requests (Web Bot Auth)"
     if crawler.successor:
         yield "Replaced by", crawler.successor
+    if crawler.change_delay > CHANGE_DELAY:
+        hours = crawler.change_delay // timedelta(hours=1)
+        yield "Changes", f"take effect after {count_noun(hours, 'hour')}"
+    if crawler.old_copy:
+        yield "Old copies", f"of up to {count_noun(crawler.old_copy.days, 'day')}, if fetches fail"
+    if crawler.note:
+        yield "Note", crawler.note
     yield "Source", crawler.source
-    yield "Checked on", crawler.checked
+    outdated = f" ({OUTDATED})" if crawler.is_outdated(today) else ""
+    yield "Checked on", crawler.checked + outdated

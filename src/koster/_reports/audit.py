@@ -30,6 +30,7 @@ _REMARKS = {
     Obeys.UNDOCUMENTED: "undocumented",
     Obeys.DISPUTED: "disputed",
     Obeys.CONTROL: "control only",
+    Obeys.RETIRED: "no longer named by its operator",
 }
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from .._wording import count_noun, joined
+from ..crawlers import CHANGE_DELAY
 from .bulk import percent
 from .log_words import CAUTION, Judged, identity_of, lead, time_of
 from .plain import markdown, markdown_code
@@ -96,8 +98,7 @@ def _complaint(judged: Judged, each: CrawlerReport) -> Iterator[str]:
     yield ""
     yield (
         f"A request counts only if every version of the robots.txt disallows it that the crawler "
-        f"may have held at that moment: the one it last fetched, according to this log, in the "
-        f"{judged.grace} before (RFC 9309 §2.4), or any version in force in that time."
+        f"may have held at that moment: {_held(each, judged)}"
     )
     if each.within_caching_period:
         yield ""
@@ -111,6 +112,29 @@ def _complaint(judged: Judged, each: CrawlerReport) -> Iterator[str]:
             f"Source: access logs from {time_of(report.first)} to {time_of(report.last)} UTC, "
             f"{count_noun(len(report.versions), 'version')} of the robots.txt, read by koster."
         )
+
+
+def _held(each: CrawlerReport, judged: Judged) -> str:
+    """Return which versions a crawler may have held."""
+    usual = (
+        f"the one it last fetched, according to this log, in the {judged.grace} before (RFC 9309 "
+        "§2.4), or any version in force in that time."
+    )
+    record = each.record
+    if record is None:
+        return usual
+    if record.change_delay > CHANGE_DELAY:
+        hours = count_noun(record.change_delay // timedelta(hours=1), "hour")
+        return (
+            f"any version in force in the {hours} before, as changes reach it only after that time."
+        )
+    if record.old_copy:
+        days = count_noun(record.old_copy.days, "day")
+        return (
+            f"{usual} After fetches that failed, according to this log, it may have held an older "
+            f"one, of up to {days} before, as its operator says."
+        )
+    return usual
 
 
 def _identification(each: CrawlerReport, judged: Judged) -> str:

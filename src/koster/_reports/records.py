@@ -7,6 +7,7 @@ surrogates if a file was not UTF-8: `koster._reports.json` replaces them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..decisions import Decision
@@ -197,8 +198,8 @@ def _of_preference(each: Preference) -> dict[str, Any]:
     }
 
 
-def of_crawler(crawler: Crawler) -> dict[str, Any]:
-    """Return what is known about a crawler."""
+def of_crawler(crawler: Crawler, today: date) -> dict[str, Any]:
+    """Return what is known about a crawler on a day."""
     return {
         "token": crawler.token,
         "operator": crawler.operator,
@@ -213,6 +214,10 @@ def of_crawler(crawler: Crawler) -> dict[str, Any]:
         },
         "names": list(crawler.names),
         "successor": crawler.successor or None,
+        "change_delay_hours": crawler.change_delay // timedelta(hours=1),
+        "old_copy_days": crawler.old_copy.days or None,
+        "note": crawler.note or None,
         "source": crawler.source,
         "checked": crawler.checked,
+        "checked_more_than_a_year_ago": crawler.is_outdated(today),
     }

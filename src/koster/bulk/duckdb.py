@@ -21,7 +21,8 @@ of a robots.txt that their crawlers may have held |
 
 ``requests`` and ``versions`` are the names of tables, with the columns that `koster.bulk.judging`
 names. ``robots_judge`` adds its result to those of requests: ``verdict``, ``disallowed``,
-``version``, ``line`` and ``rule``; ``grace := INTERVAL 2 DAYS`` is another caching period.
+``version``, ``line`` and ``rule``; ``grace := INTERVAL 2 DAYS`` is another caching period. Crawlers
+have a longer one if their operators say so.
 
 Bodies are BLOB or VARCHAR. The result for NULL is NULL.
 """

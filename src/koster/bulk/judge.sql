@@ -4,9 +4,9 @@
 
 -- asked: from "given", with the columns row_id (null: only what the server answered counts), t,
 -- crawler, url, status, client, host and method: their sites, and what the answers to requests for
--- /robots.txt mean: 1 a file, 2 unreachable, 3 redirected, 4 no file, 5 no file for anyone; 0 all
--- others, as HEAD brings no file and a client that hung up (444, 460, 499) has none. Requests that
--- name no site are of the one that others name, unless those name several.
+-- /robots.txt mean: 1 a file, 2 unreachable, 3 redirected, 4 no file, 5 no file for anyone, 6 the
+-- client hung up (444, 460, 499); 0 all others, as HEAD brings no file. Requests that name no site
+-- are of the one that others name, unless those name several.
 named AS (
     SELECT
         row_id, t, url, status,
@@ -28,7 +28,7 @@ asked AS (
             WHEN NOT is_robots OR status IS NULL OR upper(method) <> 'GET' THEN 0
             WHEN status = 429 OR status >= 500 THEN 2
             WHEN status IN (404, 410) THEN 5
-            WHEN status IN (444, 460, 499) THEN 0
+            WHEN status IN (444, 460, 499) THEN 6
             WHEN status >= 400 THEN 4
             WHEN status = 304 OR status BETWEEN 200 AND 299 THEN 1
             WHEN status >= 300 THEN 3
@@ -38,7 +38,10 @@ asked AS (
 )
 
 -- held: from "asked" and from "limits", with grace_us: the period in whose versions the one that
--- the crawler held is, and whether it may have found no file.
+-- the crawler held is, and whether it may have found no file. "documented" are the crawlers that
+-- their operators allow more: delay_us is how long a change may take to reach them, even if they
+-- fetched the file, and kept_us how old the copy may be that they use while they cannot fetch it.
+documented AS (@DOCUMENTED@),
 moments AS (
     SELECT row_id, t, site, crawler, client, url, is_robots, kind, CAST(NULL AS BIGINT) AS before
     FROM asked
@@ -48,6 +51,15 @@ moments AS (
     FROM asked
     WHERE kind IN (1, 4, 5)
 ),
+timed AS (
+    SELECT
+        moments.*,
+        coalesce(delay_us, 0) AS delay_us,
+        coalesce(kept_us, 0) AS kept_us,
+        greatest(grace_us, coalesce(delay_us, 0)) AS grace_us
+    FROM moments CROSS JOIN limits
+    LEFT JOIN documented ON token = lower(trim(split_part(crawler, '/', 1)))
+),
 fetches AS (
     SELECT
         *,
@@ -55,8 +67,10 @@ fetches AS (
         last_value(before IGNORE NULLS) OVER own AS earlier,
         last_value(CASE WHEN kind IN (4, 5) THEN t END IGNORE NULLS) OVER own AS missing,
         last_value(CASE WHEN kind = 2 THEN t END IGNORE NULLS) OVER own AS failed,
-        last_value(CASE WHEN kind = 3 THEN t END IGNORE NULLS) OVER own AS elsewhere
-    FROM moments CROSS JOIN limits
+        last_value(CASE WHEN kind = 3 THEN t END IGNORE NULLS) OVER own AS elsewhere,
+        last_value(CASE WHEN kind = 1 THEN t END IGNORE NULLS) OVER own AS fetched,
+        last_value(CASE WHEN kind > 1 THEN t END IGNORE NULLS) OVER own AS not_fetched
+    FROM timed
     WINDOW
         -- Fetches come before requests of the same moment.
         own AS (
@@ -64,48 +78,71 @@ fetches AS (
             ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
         )
 ),
--- The periods in which the answers that there is no file are fresh; they do not overlap.
+-- The periods in which the answers that there is no file are fresh, for each time that they may be;
+-- they do not overlap.
+graces AS (
+    SELECT grace_us FROM limits
+    UNION
+    SELECT greatest(grace_us, delay_us) FROM limits CROSS JOIN documented
+),
 gone AS (
-    SELECT site, min(t) AS since, max(until) AS until
+    SELECT site, grace_us, min(t) AS since, max(until) AS until
     FROM (
-        SELECT *, sum(is_later) OVER (PARTITION BY site ORDER BY t) AS number
+        SELECT *, sum(is_later) OVER (PARTITION BY site, grace_us ORDER BY t) AS number
         FROM (
             SELECT
-                site, t, t + grace_us + 10000000 AS until,
-                CASE WHEN t - lag(t) OVER (PARTITION BY site ORDER BY t) <= grace_us + 10000000
-                    THEN 0 ELSE 1 END AS is_later
-            FROM asked CROSS JOIN limits
+                site, grace_us, t, t + grace_us + 10000000 AS until,
+                CASE
+                    WHEN t - lag(t) OVER (PARTITION BY site, grace_us ORDER BY t)
+                        <= grace_us + 10000000
+                    THEN 0 ELSE 1
+                END AS is_later
+            FROM asked CROSS JOIN graces
             WHERE kind = 5
         ) AS answers
     ) AS periods
-    GROUP BY site, number
+    GROUP BY site, grace_us, number
 ),
 states AS (
     SELECT
         fetches.*,
-        coalesce(latest >= t - grace_us, false) AND coalesce(elsewhere <= latest, true)
+        coalesce(latest >= t - fetches.grace_us, false) AND coalesce(elsewhere <= latest, true)
             AS is_fresh,
         coalesce(
-            latest < t - grace_us AND failed > latest AND failed >= t - grace_us, false
+            latest < t - fetches.grace_us AND failed > latest AND failed >= t - fetches.grace_us,
+            false
         ) AND coalesce(elsewhere <= latest, true) AS is_failing,
         coalesce(latest >= t - 2592000000000, false) AS is_within_limit,
-        gone.site IS NOT NULL AS is_gone
+        kept_us > 0 AND coalesce(not_fetched >= t - kept_us, false)
+            AND coalesce(not_fetched > fetched, true) AS is_keeping,
+        coalesce(fetched >= t - kept_us, false) AS has_kept,
+        gone.site IS NOT NULL
+            OR (delay_us > 0 AND coalesce(missing >= t - fetches.grace_us, false)) AS is_gone
     FROM fetches
-    LEFT JOIN gone ON gone.site = fetches.site AND fetches.t BETWEEN gone.since AND gone.until
+    LEFT JOIN gone
+        ON gone.site = fetches.site
+        AND gone.grace_us = fetches.grace_us
+        AND fetches.t BETWEEN gone.since AND gone.until
     WHERE row_id IS NOT NULL
 ),
 held AS (
     SELECT
         row_id, t, crawler, url, is_robots,
         CASE
+            WHEN is_keeping AND has_kept THEN fetched
+            WHEN is_keeping THEN t - kept_us
             WHEN is_failing AND is_within_limit THEN latest
-            WHEN is_fresh AND earlier > t - grace_us THEN earlier
+            WHEN is_fresh AND delay_us = 0 AND earlier > t - grace_us THEN earlier
             ELSE t - grace_us
         END - 10000000 AS low,
         t + 10000000 AS high,
-        CASE WHEN is_fresh AND earlier IS NOT NULL THEN coalesce(missing >= earlier, false)
-            ELSE is_gone END
-        OR (is_failing AND (NOT is_within_limit OR coalesce(missing >= latest, false))) AS is_open
+        CASE
+            WHEN is_fresh AND delay_us = 0 AND earlier IS NOT NULL
+            THEN coalesce(missing >= earlier, false)
+            ELSE is_gone
+        END
+        OR (is_failing AND (NOT is_within_limit OR coalesce(missing >= latest, false)))
+        OR (is_keeping AND NOT has_kept) AS is_open
     FROM states
 )
 

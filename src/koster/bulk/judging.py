@@ -12,6 +12,15 @@ disallows it. The versions it may have held are:
 * else any version in force during the caching period, and everything if the server answered the
   request of any crawler for /robots.txt with 404 or 410 in that time.
 
+Some operators document more, and a crawler is not judged sooner than its operator says
+(`koster.crawlers.Crawler`):
+
+* ``change_delay``: changes reach it only after that time, even if it fetched the file. It may have
+  held any version in force during that time;
+* ``old_copy``: after fetches that failed, whatever the reason (3xx, 4xx, 5xx, hang-ups), it may
+  have held the versions from the last good answer on, and everything if there is none of that age.
+  Only failures that are among the requests count.
+
 `TOLERANCE` is added at both ends: servers log in whole seconds, some when a request ends, clocks
 differ, and a crawler has requests under way while it fetches the file.
 
@@ -44,6 +53,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from ..crawlers import CHANGE_DELAY, slow_to_change
 from ..dialects import RFC9309, Dialect
 from ..errors import missing
 from ._arrow import Numbers, np, pa, pc
@@ -60,7 +70,7 @@ __all__ = [
 ]  # fmt: skip
 
 #: How long a copy of robots.txt may be used (RFC 9309 §2.4).
-GRACE = timedelta(hours=24)
+GRACE = CHANGE_DELAY
 
 #: How far apart the moments of a fetch, of a change and of a request may be logged.
 TOLERANCE = timedelta(seconds=10)
@@ -339,7 +349,7 @@ def judge(
         requests: A table (Arrow) with the columns ``time``, ``crawler``, ``url`` and ``status``,
             and perhaps ``client``, ``host`` and ``method``; in any order.
         versions: A table with the columns ``since`` and ``body``, and perhaps ``label``.
-        grace: How long a copy may be used.
+        grace: How long a copy may be used; longer by crawlers whose operators say so.
         dialect: How to read the files.
 
     Returns:
@@ -374,11 +384,27 @@ def _queries() -> dict[str, str]:
     """Return the parts of ``judge.sql`` by name: ASKED, HELD, PAIRS and VERDICTS."""
     text = files(__package__).joinpath("judge.sql").read_text("utf-8")
     text = text.replace("@AUTHORITY@", _AUTHORITY).replace("@ROBOTS_TXT@", ROBOTS_TXT)
+    text = text.replace("@DOCUMENTED@", _documented())
     parts = re.split(r"^-- (\w+):", text, flags=re.MULTILINE)
     return {
         name.upper(): "\n".join(line for line in part.split("\n")[1:] if line.strip()[:2] != "--")
         for name, part in zip(parts[1::2], parts[2::2], strict=True)
     }
+
+
+def _documented() -> str:
+    """Return a query for the periods that operators document."""
+    return " UNION ALL ".join(
+        f"SELECT '{each.token.lower()}' AS token, "
+        f"CAST({_if_more(each.change_delay)} AS BIGINT) AS delay_us, "
+        f"CAST({each.old_copy // _MICROSECOND} AS BIGINT) AS kept_us"
+        for each in slow_to_change()
+    )
+
+
+def _if_more(delay: timedelta) -> int:
+    """Return a delay in microseconds; 0 if it is that of all crawlers."""
+    return delay // _MICROSECOND if delay > CHANGE_DELAY else 0
 
 
 @cache

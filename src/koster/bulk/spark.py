@@ -173,7 +173,7 @@ def judge(
         requests: A data frame with the columns ``time``, ``crawler``, ``url`` and ``status``, and
             perhaps ``client``, ``host`` and ``method``: see `koster.bulk.judging`.
         versions: A data frame with the columns ``since`` and ``body``, and perhaps ``label``.
-        grace: How long a copy of robots.txt may be used.
+        grace: How long a copy of robots.txt may be used; longer by crawlers whose operators say so.
         dialect: One of `koster.DIALECTS`.
 
     Raises:

@@ -9,7 +9,7 @@ additions and corrections of `_ours`. Each record has its source, and the day it
 >>> named("AdsBot-Google").obeys
 <Obeys.OWN_GROUPS: 'own groups'>
 >>> suggestions("ChatGPT")
-('ChatGPT-User', 'GPTBot', 'OAI-SearchBot', 'OAI-AdsBot')
+('ChatGPT-User', 'GPTBot', 'OAI-SearchBot', 'OAI-AdsBot', 'ChatGPT Agent')
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from collections.abc import Iterable, Sequence
 
 from ..errors import KosterError
 from . import _ours
-from ._model import MANNERS, Crawler, Obeys, Purpose, Verification
+from ._model import CHANGE_DELAY, MANNERS, Crawler, Obeys, Purpose, Verification
 
 __all__ = [
+    "CHANGE_DELAY",
     "MANNERS",
     "Crawler",
     "Obeys",
@@ -36,6 +37,7 @@ __all__ = [
     "named",
     "of_purposes",
     "place_in_reports",
+    "slow_to_change",
     "suggestions",
 ]
 
@@ -151,7 +153,7 @@ def _rank(crawler: Crawler, wanted: str) -> int | None:
     token = crawler.token.lower()
     if token == f"{wanted}bot":
         return 0
-    if token.startswith(f"{wanted}-") and crawler.obeys is not Obeys.CONTROL:
+    if token.startswith(f"{wanted}-") and crawler.obeys not in (Obeys.CONTROL, Obeys.RETIRED):
         return 1
     names = (crawler.operator, *crawler.names)
     return 2 if wanted in (name.lower() for name in names) else None
@@ -161,6 +163,13 @@ def place_in_reports(crawler: Crawler) -> int:
     """Return a sort key for crawlers in reports: well-known ones come first."""
     known_well = _ours.WELL_KNOWN
     return known_well.index(crawler.token) if crawler.token in known_well else len(known_well)
+
+
+def slow_to_change() -> tuple[Crawler, ...]:
+    """Return the crawlers that may act on older versions of a robots.txt than RFC 9309 allows."""
+    return tuple(
+        each for each in _ours.CRAWLERS if each.change_delay > CHANGE_DELAY or each.old_copy
+    )
 
 
 class UnknownPurposeError(KosterError, ValueError):

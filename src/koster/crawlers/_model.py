@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
+from datetime import date, timedelta
 
 
 class Purpose(enum.StrEnum):
@@ -48,6 +49,8 @@ class Obeys(enum.StrEnum):
     """Unknown: its operator does not say."""
     DISPUTED = "disputed"
     """Its operator says that it obeys the file, but site owners have observed otherwise."""
+    RETIRED = "no longer named"
+    """Its operator's page on crawlers no longer names it."""
 
 
 #: Descriptions for reports.
@@ -59,7 +62,11 @@ MANNERS = {
     Obeys.CONTROL: "not a crawler: controls how pages fetched by other crawlers may be used",
     Obeys.UNDOCUMENTED: "its operator does not say whether it obeys the file",
     Obeys.DISPUTED: "its operator says that it obeys the file, but site owners report otherwise",
+    Obeys.RETIRED: "its operator no longer names it",
 }
+
+#: How long a copy of a robots.txt may be used (RFC 9309 §2.4).
+CHANGE_DELAY = timedelta(hours=24)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +100,11 @@ class Crawler:
         verification: How to verify its requests.
         names: Names of products that people know it by.
         successor: The token that has replaced it, if any.
+        change_delay: How long after a change of a robots.txt it may act on the older version. More
+            than 24 hours: its operator says so, and it may do so even if it fetched the newer one.
+        old_copy: How old the copy may be that it uses while it cannot fetch the file, whatever the
+            reason; 0: RFC 9309 §2.3.1 says when it may.
+        note: What these facts leave open.
     """
 
     token: str
@@ -105,6 +117,9 @@ class Crawler:
     verification: Verification = Verification()
     names: tuple[str, ...] = ()
     successor: str = ""
+    change_delay: timedelta = CHANGE_DELAY
+    old_copy: timedelta = timedelta(0)
+    note: str = ""
 
     @property
     def purpose(self) -> Purpose:
@@ -115,3 +130,9 @@ class Crawler:
     def tokens(self) -> tuple[str, ...]:
         """The tokens whose groups it obeys, in order of preference."""
         return (self.token, *self.falls_back_to)
+
+    def is_outdated(self, today: date) -> bool:
+        """Return whether the page with these facts was read more than a year before a day."""
+        checked = date.fromisoformat(self.checked)
+        # A year after 29 February is 1 March.
+        return (checked.year + 1, checked.month, checked.day) < (today.year, today.month, today.day)

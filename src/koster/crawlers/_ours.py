@@ -6,12 +6,14 @@ fallbacks are those that the operator documents on that page; ``*`` always comes
 
 from __future__ import annotations
 
+from datetime import timedelta
 from functools import partial
 
 from ._model import Crawler, Obeys, Purpose, Verification
 
-#: The day on which these sources were read. Pass ``checked`` for entries that are read later.
+#: The days on which these sources were read. Pass ``checked`` for entries that are read later.
 _crawler = partial(Crawler, checked="2026-11-22")
+_read_later = partial(Crawler, checked="2026-11-30")
 
 SEARCH, AI_SEARCH, USER_FETCH, TRAINING, DATASET = (
     Purpose.SEARCH,
@@ -28,11 +30,12 @@ ARCHIVE, PREVIEW, ADS, SEO, TOOL = (
     Purpose.TOOL,
 )
 RULES, OWN_GROUPS, MAY_IGNORE = Obeys.RULES, Obeys.OWN_GROUPS, Obeys.MAY_IGNORE
-NOTHING, CONTROL, UNDOCUMENTED, DISPUTED = (
+NOTHING, CONTROL, UNDOCUMENTED, DISPUTED, RETIRED = (
     Obeys.NOTHING,
     Obeys.CONTROL,
     Obeys.UNDOCUMENTED,
     Obeys.DISPUTED,
+    Obeys.RETIRED,
 )
 
 # Pages.
@@ -54,12 +57,17 @@ _ANTHROPIC = "https://support.claude.com/en/articles/8896518-does-anthropic-craw
 _META = "https://developers.facebook.com/docs/sharing/webmasters/web-crawlers/"
 _META_SHARING = "https://developers.secure.facebook.com/docs/sharing/webmasters/crawler/"
 _AMAZON = "https://developer.amazon.com/amazonbot"
-_PERPLEXITY = "https://docs.perplexity.ai/docs/resources/perplexity-crawlers.md"
+_PERPLEXITY = "https://docs.perplexity.ai/docs/resources/perplexity-crawlers"
 _MISTRAL_AI = "https://docs.mistral.ai/en/robots"
 _MOONSHOT_AI = "https://www.kimi.com/policies/kimi-crawlers"
+_KNOWN_BOTS = "https://github.com/arcjet/well-known-bots/blob/main/well-known-bots.json"
 _COHERE = "https://docs.cohere.com/docs/cohere-web-crawlers"
 _COMMUNITY_NOTES = "https://atiemppo.com/GEO-CRAWLER-NOTES/"
 _COMMUNITY_LIST = "https://github.com/ai-robots-txt/ai.robots.txt/blob/main/robots.json"
+_AHREFS = "https://ahrefs.com/robot"
+_CLOUDFLARE = (
+    "https://developers.cloudflare.com/ai-search/configuration/data-source/website/parse-types/"
+)
 _COC_COC = "https://help.coccoc.com/en/search-engine/robots-txt"
 _DIFFBOT = "https://docs.diffbot.com/docs/does-crawl-respect-robotstxt"
 _NAVER = "https://searchadvisor.naver.com/guide/seo-basic-firewall"
@@ -75,12 +83,12 @@ _GOOGLE_COMMON_CHECK = Verification(
     domains=("googlebot.com",),
 )
 _GOOGLE_SPECIAL_CHECK = Verification(
-    ranges=("https://developers.google.com/static/search/apis/ipranges/special-crawlers.json",),
+    ranges=("https://developers.google.com/static/crawling/ipranges/special-crawlers.json",),
     domains=("google.com",),
 )
 _GOOGLE_USER_CHECK = Verification(
     ranges=(
-        "https://developers.google.com/static/search/apis/ipranges/user-triggered-fetchers.json",
+        "https://developers.google.com/static/crawling/ipranges/user-triggered-fetchers.json",
         "https://developers.google.com/static/crawling/ipranges/user-triggered-fetchers-google.json",
     ),
     domains=("gae.googleusercontent.com", "google.com"),
@@ -94,9 +102,26 @@ _YANDEX_CHECK = Verification(
 _ANTHROPIC_CHECK = Verification(ranges=("https://claude.com/crawling/bots.json",))
 _META_CHECK = Verification(ranges=("https://www.facebook.com/peering/geofeed",))
 _SIGNED = Verification(signatures=True)
+_AHREFS_CHECK = Verification(
+    ranges=(
+        "https://api.ahrefs.com/v3/public/crawler-ip-ranges",
+        "https://api.ahrefs.com/v3/public/crawler-ips",
+    ),
+    domains=("ahrefs.com", "ahrefs.net"),
+)
 _COC_COC_CHECK = Verification(domains=("coccoc.com",))
 _MOJEEK_CHECK = Verification(domains=("mojeek.com",))
 _QWANT_CHECK = Verification(domains=("qwant.com",))
+
+# What Amazon says about copies of a robots.txt: "Amazon will fetch host-level robots.txt files or
+# use a cached copy from the last 30 days. When a file can't be fetched, Amazon will behave as if it
+# does not exist." An earlier text lists why: blocked requests, parsing errors, timeouts, and 3xx,
+# 4xx and 5xx.
+_AMAZON_COPY = timedelta(days=30)
+_AMAZON_NOTE = (
+    "It may use a copy from the last 30 days while it cannot fetch the file; koster logs sees only "
+    "the failures that a log has: no blocked connections, no timeouts and no parsing errors"
+)
 
 CRAWLERS = (
     # Google.
@@ -111,22 +136,22 @@ CRAWLERS = (
     _crawler("GoogleOther-Video", "Google", (TOOL,), RULES, _GOOGLE_COMMON, falls_back_to=("GoogleOther",), verification=_GOOGLE_COMMON_CHECK),
     _crawler("Google-CloudVertexBot", "Google", (AI_SEARCH, TOOL), RULES, _GOOGLE_COMMON, falls_back_to=("Googlebot",), verification=_GOOGLE_COMMON_CHECK, names=("Vertex AI",)),
     _crawler("Google-Extended", "Google", (TRAINING, AI_SEARCH), CONTROL, _GOOGLE_COMMON, names=("Gemini", "Bard", "Vertex AI")),
-    _crawler("APIs-Google", "Google", (TOOL,), OWN_GROUPS, _GOOGLE_SPECIAL, verification=_GOOGLE_SPECIAL_CHECK),
-    _crawler("AdsBot-Google", "Google", (ADS,), OWN_GROUPS, _GOOGLE_SPECIAL, verification=_GOOGLE_SPECIAL_CHECK, names=("Google Ads",)),
-    _crawler("AdsBot-Google-Mobile", "Google", (ADS,), OWN_GROUPS, _GOOGLE_SPECIAL, verification=_GOOGLE_SPECIAL_CHECK, names=("Google Ads",)),
-    _crawler("AdsBot-Google-Mobile-Apps", "Google", (ADS,), OWN_GROUPS, _GOOGLE_SPECIAL, falls_back_to=("AdsBot-Google",), verification=_GOOGLE_SPECIAL_CHECK, names=("Google Ads",)),
-    _crawler("Mediapartners-Google", "Google", (ADS,), OWN_GROUPS, _GOOGLE_SPECIAL, verification=_GOOGLE_SPECIAL_CHECK, names=("AdSense", "Google AdSense")),
-    _crawler("Google-Safety", "Google", (TOOL,), NOTHING, _GOOGLE_SPECIAL, verification=_GOOGLE_SPECIAL_CHECK),
-    _crawler("Google-CWS", "Google", (TOOL,), MAY_IGNORE, _GOOGLE_USER, verification=_GOOGLE_USER_CHECK, names=("Chrome Web Store",)),
-    _crawler("FeedFetcher-Google", "Google", (TOOL,), MAY_IGNORE, _GOOGLE_USER, verification=_GOOGLE_USER_CHECK, names=("Google News", "WebSub")),
-    _crawler("Google-Agent", "Google", (USER_FETCH,), MAY_IGNORE, _GOOGLE_USER, verification=Verification(ranges=("https://developers.google.com/static/crawling/ipranges/user-triggered-agents.json",), domains=("gae.googleusercontent.com", "google.com"), signatures=True), names=("Gemini", "Project Mariner")),
-    _crawler("GoogleMessages", "Google", (PREVIEW,), MAY_IGNORE, _GOOGLE_USER, verification=_GOOGLE_USER_CHECK, names=("Google Messages",)),
-    _crawler("Google-GeminiNotebook", "Google", (USER_FETCH,), MAY_IGNORE, _GOOGLE_USER, verification=_GOOGLE_USER_CHECK, names=("NotebookLM", "Gemini Notebook")),
-    _crawler("Google-NotebookLM", "Google", (USER_FETCH,), MAY_IGNORE, _GOOGLE_USER, verification=_GOOGLE_USER_CHECK, names=("NotebookLM",), successor="Google-GeminiNotebook"),
-    _crawler("Google-Pinpoint", "Google", (USER_FETCH,), MAY_IGNORE, _GOOGLE_USER, verification=_GOOGLE_USER_CHECK, names=("Pinpoint",)),
-    _crawler("GoogleProducer", "Google", (TOOL,), MAY_IGNORE, _GOOGLE_USER, verification=_GOOGLE_USER_CHECK, names=("Google Publisher Center", "Google News")),
-    _crawler("Google-Read-Aloud", "Google", (USER_FETCH,), MAY_IGNORE, _GOOGLE_USER, verification=_GOOGLE_USER_CHECK, names=("Read Aloud",)),
-    _crawler("Google-Site-Verification", "Google", (TOOL,), MAY_IGNORE, _GOOGLE_USER, verification=_GOOGLE_USER_CHECK, names=("Search Console",)),
+    _read_later("APIs-Google", "Google", (TOOL,), OWN_GROUPS, _GOOGLE_SPECIAL, verification=_GOOGLE_SPECIAL_CHECK),
+    _read_later("AdsBot-Google", "Google", (ADS,), OWN_GROUPS, _GOOGLE_SPECIAL, verification=_GOOGLE_SPECIAL_CHECK, names=("Google Ads",)),
+    _read_later("AdsBot-Google-Mobile", "Google", (ADS,), OWN_GROUPS, _GOOGLE_SPECIAL, verification=_GOOGLE_SPECIAL_CHECK, names=("Google Ads",)),
+    _read_later("AdsBot-Google-Mobile-Apps", "Google", (ADS,), OWN_GROUPS, _GOOGLE_SPECIAL, falls_back_to=("AdsBot-Google",), verification=_GOOGLE_SPECIAL_CHECK, names=("Google Ads",)),
+    _read_later("Mediapartners-Google", "Google", (ADS,), OWN_GROUPS, _GOOGLE_SPECIAL, verification=_GOOGLE_SPECIAL_CHECK, names=("AdSense", "Google AdSense", "Google Ad Manager")),
+    _read_later("Google-Safety", "Google", (TOOL,), NOTHING, _GOOGLE_SPECIAL, verification=_GOOGLE_SPECIAL_CHECK),
+    _read_later("Google-CWS", "Google", (TOOL,), MAY_IGNORE, _GOOGLE_USER, verification=_GOOGLE_USER_CHECK, names=("Chrome Web Store",)),
+    _read_later("FeedFetcher-Google", "Google", (TOOL,), MAY_IGNORE, _GOOGLE_USER, verification=_GOOGLE_USER_CHECK, names=("Google News", "WebSub")),
+    _read_later("Google-Agent", "Google", (USER_FETCH,), MAY_IGNORE, _GOOGLE_USER, verification=Verification(ranges=("https://developers.google.com/static/crawling/ipranges/user-triggered-agents.json",), domains=("gae.googleusercontent.com", "google.com"), signatures=True), names=("Gemini", "Project Mariner")),
+    _read_later("GoogleMessages", "Google", (PREVIEW,), MAY_IGNORE, _GOOGLE_USER, verification=_GOOGLE_USER_CHECK, names=("Google Messages",)),
+    _read_later("Google-GeminiNotebook", "Google", (USER_FETCH,), MAY_IGNORE, _GOOGLE_USER, verification=_GOOGLE_USER_CHECK, names=("NotebookLM", "Gemini Notebook")),
+    _read_later("Google-NotebookLM", "Google", (USER_FETCH,), MAY_IGNORE, _GOOGLE_USER, verification=_GOOGLE_USER_CHECK, names=("NotebookLM",), successor="Google-GeminiNotebook"),
+    _read_later("Google-Pinpoint", "Google", (USER_FETCH,), MAY_IGNORE, _GOOGLE_USER, verification=_GOOGLE_USER_CHECK, names=("Pinpoint",)),
+    _read_later("GoogleProducer", "Google", (TOOL,), MAY_IGNORE, _GOOGLE_USER, verification=_GOOGLE_USER_CHECK, names=("Google Publisher Center", "Google News")),
+    _read_later("Google-Read-Aloud", "Google", (USER_FETCH,), MAY_IGNORE, _GOOGLE_USER, verification=_GOOGLE_USER_CHECK, names=("Read Aloud",)),
+    _read_later("Google-Site-Verification", "Google", (TOOL,), MAY_IGNORE, _GOOGLE_USER, verification=_GOOGLE_USER_CHECK, names=("Search Console",)),
     # Microsoft.
     _crawler("bingbot", "Microsoft", (SEARCH, AI_SEARCH), RULES, _MICROSOFT, verification=_MICROSOFT_CHECK, names=("Bing", "Copilot")),
     _crawler("AdIdxBot", "Microsoft", (ADS,), RULES, _MICROSOFT, verification=_MICROSOFT_CHECK, names=("Bing", "Bing Ads")),
@@ -160,11 +185,14 @@ CRAWLERS = (
     _crawler("GPTBot", "OpenAI", (TRAINING,), RULES, _OPENAI, verification=Verification(ranges=("https://openai.com/gptbot.json",)), names=("ChatGPT", "GPT")),
     _crawler("OAI-SearchBot", "OpenAI", (AI_SEARCH,), RULES, _OPENAI, verification=Verification(ranges=("https://openai.com/searchbot.json",)), names=("ChatGPT", "ChatGPT search", "SearchGPT")),
     _crawler("ChatGPT-User", "OpenAI", (USER_FETCH,), MAY_IGNORE, _OPENAI, verification=Verification(ranges=("https://openai.com/chatgpt-user.json",)), names=("ChatGPT", "Custom GPTs", "GPT Actions")),
-    _crawler("OAI-AdsBot", "OpenAI", (ADS,), RULES, "https://help.openai.com/en/articles/20001243-advertiser-guidance-for-allowing-openai-web-crawlers", verification=Verification(ranges=("https://openai.com/adsbot.json",)), names=("ChatGPT", "ChatGPT ads")),
+    _read_later("OAI-AdsBot", "OpenAI", (ADS,), RULES, "https://help.openai.com/en/articles/20001243-advertiser-guidance-for-allowing-openai-web-crawlers", verification=Verification(ranges=("https://openai.com/adsbot.json",)), names=("ChatGPT", "ChatGPT ads")),
+    _read_later("ChatGPT Agent", "OpenAI", (USER_FETCH,), UNDOCUMENTED, "https://help.openai.com/en/articles/11845367-chatgpt-agent-allowlisting", verification=_SIGNED, names=("ChatGPT",), note='Its operator names no product token: its requests have the header Signature-Agent: "https://chatgpt.com"'),
     # Anthropic.
-    _crawler("ClaudeBot", "Anthropic", (TRAINING,), RULES, _ANTHROPIC, verification=_ANTHROPIC_CHECK, names=("Claude",)),
-    _crawler("Claude-SearchBot", "Anthropic", (AI_SEARCH,), RULES, _ANTHROPIC, verification=_ANTHROPIC_CHECK, names=("Claude",)),
-    _crawler("Claude-User", "Anthropic", (USER_FETCH,), RULES, _ANTHROPIC, verification=_ANTHROPIC_CHECK, names=("Claude", "Claude Code")),
+    _read_later("ClaudeBot", "Anthropic", (TRAINING,), RULES, _ANTHROPIC, verification=_ANTHROPIC_CHECK, names=("Claude",)),
+    _read_later("Claude-SearchBot", "Anthropic", (AI_SEARCH,), RULES, _ANTHROPIC, verification=_ANTHROPIC_CHECK, names=("Claude",)),
+    _read_later("Claude-User", "Anthropic", (USER_FETCH,), RULES, _ANTHROPIC, verification=_ANTHROPIC_CHECK, names=("Claude", "Claude Code")),
+    _read_later("anthropic-ai", "Anthropic", (TRAINING,), RETIRED, _ANTHROPIC),
+    _read_later("Claude-Web", "Anthropic", (AI_SEARCH,), RETIRED, _ANTHROPIC),
     # Meta.
     _crawler("meta-externalagent", "Meta", (TRAINING, AI_SEARCH), RULES, _META, names=("Meta AI", "Llama", "Facebook", "Instagram", "WhatsApp")),
     _crawler("meta-externalfetcher", "Meta", (USER_FETCH,), MAY_IGNORE, _META, verification=_META_CHECK, names=("Meta AI", "Llama", "Facebook", "WhatsApp")),
@@ -174,14 +202,17 @@ CRAWLERS = (
     _crawler("FacebookBot", "Meta", (TRAINING,), UNDOCUMENTED, "https://developers.facebook.com/docs/sharing/bot/", names=("Facebook",), successor="meta-externalagent"),
     _crawler("facebookcatalog", "Meta", (PREVIEW,), MAY_IGNORE, _META_SHARING, names=("Facebook",)),
     # Amazon.
-    _crawler("Amazonbot", "Amazon", (TRAINING, AI_SEARCH), RULES, "https://developer.amazon.com/de/support/amazonbot", verification=Verification(ranges=("https://developer.amazon.com/amazonbot/ip-addresses/",), domains=("crawl.amazonbot.amazon",)), names=("Alexa", "Rufus")),
-    _crawler("Amzn-SearchBot", "Amazon", (AI_SEARCH,), RULES, _AMAZON, verification=Verification(ranges=("https://developer.amazon.com/amazonbot/searchbot-ip-addresses/",)), names=("Alexa", "Rufus")),
-    _crawler("Amzn-User", "Amazon", (USER_FETCH,), MAY_IGNORE, _AMAZON, verification=Verification(ranges=("https://developer.amazon.com/amazonbot/live-ip-addresses/",)), names=("Alexa",)),
+    _read_later("Amazonbot", "Amazon", (TRAINING, AI_SEARCH), RULES, _AMAZON, verification=Verification(ranges=("https://developer.amazon.com/amazonbot/ip-addresses/",), domains=("crawl.amazonbot.amazon",)), names=("Alexa", "Rufus"), old_copy=_AMAZON_COPY, note=_AMAZON_NOTE),
+    _read_later("Amzn-SearchBot", "Amazon", (AI_SEARCH,), RULES, _AMAZON, verification=Verification(ranges=("https://developer.amazon.com/amazonbot/searchbot-ip-addresses/",)), names=("Alexa", "Rufus"), old_copy=_AMAZON_COPY, note=_AMAZON_NOTE),
+    _read_later("Amzn-User", "Amazon", (USER_FETCH,), MAY_IGNORE, _AMAZON, verification=Verification(ranges=("https://developer.amazon.com/amazonbot/live-ip-addresses/",)), names=("Alexa",), old_copy=_AMAZON_COPY, note=_AMAZON_NOTE),
     _crawler("bedrockbot", "Amazon", (AI_SEARCH,), RULES, "https://docs.aws.amazon.com/bedrock/latest/userguide/webcrawl-data-source-connector.html", names=("AWS", "Bedrock")),
     _crawler("amazon-QBusiness", "Amazon", (AI_SEARCH,), RULES, "https://docs.aws.amazon.com/amazonq/latest/business-use-dg/stop-web-crawler.html", names=("AWS", "Amazon Q")),
+    _read_later("amazon-kendra", "Amazon", (AI_SEARCH,), RULES, "https://docs.aws.amazon.com/kendra/latest/dg/stop-web-crawler.html", names=("AWS", "Amazon Kendra")),
+    _read_later("AmazonAdBot", "Amazon", (ADS,), RULES, "https://adbot.amazon.com/", verification=Verification(domains=("amazonadbot.com",)), names=("Amazon Ads",)),
+    _read_later("NovaAct", "Amazon", (USER_FETCH,), UNDOCUMENTED, "https://github.com/aws/nova-act", names=("AWS", "Nova Act"), note="Its User-Agent header has Agent-NovaAct, which koster logs does not recognize"),
     # Perplexity.
-    _crawler("PerplexityBot", "Perplexity", (AI_SEARCH,), RULES, _PERPLEXITY, verification=Verification(ranges=("https://www.perplexity.com/perplexitybot.json",))),
-    _crawler("Perplexity-User", "Perplexity", (USER_FETCH,), MAY_IGNORE, _PERPLEXITY, verification=Verification(ranges=("https://www.perplexity.com/perplexity-user.json",)), names=("Comet",)),
+    _read_later("PerplexityBot", "Perplexity", (AI_SEARCH,), RULES, _PERPLEXITY, verification=Verification(ranges=("https://www.perplexity.com/perplexitybot.json",))),
+    _read_later("Perplexity-User", "Perplexity", (USER_FETCH,), MAY_IGNORE, _PERPLEXITY, verification=Verification(ranges=("https://www.perplexity.com/perplexity-user.json",)), names=("Comet",)),
     # Mistral AI.
     _crawler("MistralAI-User", "Mistral AI", (USER_FETCH,), RULES, _MISTRAL_AI, verification=Verification(ranges=("https://mistral.ai/mistralai-user-ips.json",)), names=("Mistral", "Le Chat", "Vibe")),
     _crawler("MistralAI-Index", "Mistral AI", (AI_SEARCH,), RULES, _MISTRAL_AI, verification=Verification(ranges=("https://mistral.ai/mistralai-index-ips.json",)), names=("Mistral", "Le Chat", "Vibe")),
@@ -203,7 +234,10 @@ CRAWLERS = (
     # ByteDance.
     _crawler("Bytespider", "ByteDance", (TRAINING, SEARCH), DISPUTED, "https://robotstxtstudio.com/crawlers/bytespider", names=("TikTok", "Doubao", "Toutiao", "Douyin")),
     # Ahrefs.
-    _crawler("AhrefsSiteAudit", "Ahrefs", (SEO,), RULES, "https://ahrefs.com/uk/robot/site-audit", verification=Verification(ranges=("https://api.ahrefs.com/v3/public/crawler-ips",), domains=("ahrefs.com", "ahrefs.net"))),
+    _read_later("AhrefsBot", "Ahrefs", (SEO, SEARCH), RULES, _AHREFS, verification=_AHREFS_CHECK, names=("Yep",)),
+    _read_later("AhrefsSiteAudit", "Ahrefs", (SEO,), RULES, _AHREFS, verification=_AHREFS_CHECK),
+    # Ai2.
+    _read_later("AI2Bot-DeepResearchEval", "Allen Institute for AI", (USER_FETCH,), UNDOCUMENTED, "https://github.com/rlresearch/dr-tulu", names=("Ai2", "DR Tulu")),
     # Alibaba.
     _crawler("QwenBot", "Alibaba", (TRAINING, AI_SEARCH), UNDOCUMENTED, "https://www.xseek.io/docs/qwen-user-agents", names=("Qwen", "Tongyi")),
     # Arquivo.pt.
@@ -213,7 +247,9 @@ CRAWLERS = (
     # Bright Data.
     _crawler("Brightbot", "Bright Data", (DATASET,), DISPUTED, "https://docs.brightdata.com/general/brightbot_webmaster"),
     # Cloudflare.
-    _crawler("Cloudflare-AI-Search", "Cloudflare", (AI_SEARCH,), UNDOCUMENTED, "https://developers.cloudflare.com/ai-search/configuration/data-source/website/parse-types/", names=("AutoRAG", "AI Search")),
+    _read_later("Cloudflare-AI-Search", "Cloudflare", (AI_SEARCH,), RULES, _CLOUDFLARE, names=("AutoRAG", "AI Search")),
+    _read_later("Cloudflare-AI-Search-External", "Cloudflare", (AI_SEARCH,), RULES, _CLOUDFLARE, names=("AutoRAG", "AI Search")),
+    _read_later("Cloudflare-AutoRAG", "Cloudflare", (AI_SEARCH,), RETIRED, "https://developers.cloudflare.com/changelog/post/2025-09-25-ai-search-more-models/", names=("AutoRAG",), successor="Cloudflare-AI-Search"),
     _crawler("CloudflareBrowserRenderingCrawler", "Cloudflare", (TOOL,), RULES, "https://developers.cloudflare.com/changelog/2026-03-10-br-crawl-endpoint", verification=_SIGNED, names=("Browser Run",)),
     # Cognition.
     _crawler("Devin", "Cognition", (USER_FETCH,), UNDOCUMENTED, _COMMUNITY_LIST),
@@ -229,9 +265,10 @@ CRAWLERS = (
     _crawler("Diffbot", "Diffbot", (SEARCH, DATASET), RULES, _DIFFBOT),
     _crawler("Diffbot-User", "Diffbot", (USER_FETCH,), UNDOCUMENTED, _DIFFBOT),
     # Discord.
-    _crawler("Discordbot", "Discord", (PREVIEW,), UNDOCUMENTED, "https://darkvisitors.com/agents/discordbot"),
+    _read_later("Discordbot", "Discord", (PREVIEW,), UNDOCUMENTED, _KNOWN_BOTS),
     # DuckDuckGo.
-    _crawler("DuckAssistBot", "DuckDuckGo", (AI_SEARCH,), RULES, "https://duckduckgo.github.io/duckduckgo-help-pages/results/duckassistbot/", verification=Verification(ranges=("https://duckduckgo.com/duckassistbot.json",), signatures=True), names=("DuckAssist", "Search Assist", "Duck.ai")),
+    _read_later("DuckDuckBot", "DuckDuckGo", (SEARCH,), RULES, "https://duckduckgo.com/duckduckgo-help-pages/results/duckduckbot/", verification=Verification(ranges=("https://duckduckgo.com/duckduckbot.json",))),
+    _read_later("DuckAssistBot", "DuckDuckGo", (AI_SEARCH,), RULES, "https://duckduckgo.github.io/duckduckgo-help-pages/results/duckassistbot/", verification=Verification(ranges=("https://duckduckgo.com/duckassistbot.json",), signatures=True), names=("DuckAssist", "Search Assist", "Duck.ai"), change_delay=timedelta(hours=72)),
     # Exa.
     _crawler("ExaSearchBot", "Exa", (AI_SEARCH,), UNDOCUMENTED, _COMMUNITY_LIST, verification=_SIGNED),
     # Huawei.
@@ -257,6 +294,8 @@ CRAWLERS = (
     # Mojeek.
     _crawler("MojeekBot", "Mojeek", (SEARCH,), RULES, "https://www.mojeek.com/bot.html", verification=_MOJEEK_CHECK),
     _crawler("FeedFetcher-Mojeek", "Mojeek", (SEARCH,), UNDOCUMENTED, "https://www.mojeek.de/support/search/crawling/feedfetcher.html", verification=_MOJEEK_CHECK),
+    # Mozilla.
+    _read_later("Mozilla-Tabstack", "Mozilla", (TOOL,), OWN_GROUPS, "https://docs.tabstack.ai/trust/controlling-access", names=("Tabstack",)),
     # Moz.
     _crawler("rogerbot", "Moz", (SEO,), RULES, "https://moz.com/help/moz-procedures/crawlers/rogerbot"),
     _crawler("dotbot", "Moz", (SEO,), RULES, "https://moz.com/help/guides/moz-procedures/what-is-rogerbot"),
@@ -293,10 +332,12 @@ CRAWLERS = (
     _crawler("Slack-ImgProxy", "Slack", (PREVIEW,), NOTHING, _SLACK),
     # Sogou.
     _crawler("Sogou web spider", "Sogou", (SEARCH,), RULES, "https://www.sogou.com/docs/help/webmasters.htm", checked="2026-11-21"),
+    # Stripe.
+    _read_later("Stripebot", "Stripe", (TOOL,), RULES, "https://docs.stripe.com/stripebot-crawler", verification=Verification(domains=("crawl.stripe.com",))),
     # Tavily.
     _crawler("TavilyBot", "Tavily", (AI_SEARCH,), RULES, "https://docs.tavily.com/documentation/search-crawler", falls_back_to=("Googlebot",)),
     # Telegram.
-    _crawler("TelegramBot", "Telegram", (PREVIEW,), UNDOCUMENTED, "https://darkvisitors.com/agents/telegrambot"),
+    _read_later("TelegramBot", "Telegram", (PREVIEW,), UNDOCUMENTED, _KNOWN_BOTS),
     # Turnitin.
     _crawler("TurnitinBot", "Turnitin", (TOOL,), RULES, "https://turnitin.com/robot/crawlerinfo.html", names=("iThenticate",)),
     # Webz.io.

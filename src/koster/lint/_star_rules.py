@@ -15,7 +15,7 @@ from ._model import CheckedFile, Edit, GroupLines, Remark, first_names, truncate
 from ._names import crawler_named, finds_pages
 
 #: Crawlers that lose nothing, because they ignore the rules for ``*`` anyway.
-_IGNORE_STAR = (Obeys.OWN_GROUPS, Obeys.NOTHING, Obeys.CONTROL)
+_IGNORE_STAR = (Obeys.OWN_GROUPS, Obeys.NOTHING, Obeys.CONTROL, Obeys.RETIRED)
 #: Maximum number of rules of ``*`` that all groups are compared with, together, and of those that a
 #: message lists.
 _MAX_COMPARED = 300_000

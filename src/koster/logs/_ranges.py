@@ -175,7 +175,7 @@ def _bundled() -> tuple[tuple[str, Ranges], ...]:
     lists = {
         slug: ranges_of(
             [*each.get("ipv4", ()), *each.get("ipv6", ())],
-            each["upstream_url"],
+            _moved(each["upstream_url"]),
             each.get("fetched_at", "")[:10],
         )
         for slug, each in data["sources"].items()
@@ -271,15 +271,25 @@ def _day(day: str | None, path: Path) -> str:
 
 def _source_of(name: str) -> str:
     """Return the address of an operator's list, so that lists of other days replace one another."""
-    for crawler in known():
-        for url in crawler.verification.ranges:
-            if _has_name(url, name):
-                return url
+    if url := _published_at(name):
+        return url
     lists = bundled_data()
     for each in lists["crawlers"].values():
         if each["ua"].lower() == name.lower() and each.get("source") in lists["sources"]:
-            return str(lists["sources"][each["source"]]["upstream_url"])
+            return _moved(lists["sources"][each["source"]]["upstream_url"])
     return name.lower()
+
+
+def _published_at(name: str) -> str | None:
+    """Return the address that the registry has for a list with a file name."""
+    return next(
+        (url for each in known() for url in each.verification.ranges if _has_name(url, name)), None
+    )
+
+
+def _moved(url: str) -> str:
+    """Return the address that the registry has for a list: operators move them."""
+    return _published_at(url.rpartition("/")[2].removesuffix(".json")) or url
 
 
 def _has_name(url: str, name: str) -> bool:

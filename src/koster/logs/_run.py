@@ -50,7 +50,7 @@ class Options:
         agents: Judge only these crawlers.
         ranges: A folder with lists of addresses, and keys.
         dns: Checks addresses by reverse DNS; None: it is not asked.
-        grace: How long a crawler may use its copy of robots.txt.
+        grace: How long a crawler may use its copy of robots.txt; longer if its operator says so.
         are_addresses_shown: Whether addresses are shown as they are, not hashed.
         dialect: How to read the robots.txt.
         jobs: How many threads parse; None: as many as there are cores.
@@ -239,9 +239,9 @@ class Analysis:
     ) -> Report:
         """Return what was found."""
         first, last = reader.first, reader.last
-        # Before that, a crawler may have a file that it fetched before the log begins.
-        known_from = first + self._options.grace // timedelta(microseconds=1)
-        crawlers = self.summary.crawlers(self.versions.versions, self.identities, known_from)
+        crawlers = self.summary.crawlers(
+            self.versions.versions, self.identities, first, self._options.grace
+        )
         return Report(
             crawlers=crawlers,
             lines=sum(each.lines for each in files),

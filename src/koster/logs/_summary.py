@@ -6,12 +6,12 @@ import hashlib
 import secrets
 from collections import Counter
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from .._moments import EPOCH, later
 from ..bulk._arrow import Numbers, np, pa
 from ..bulk.judging import VERDICTS, Judgement, Verdict
-from ..crawlers import Crawler
+from ..crawlers import CHANGE_DELAY, Crawler
 from ..model import text_of
 from ._identity import STATUSES, VERIFIED, Identified, Identities
 from ._pace import Paced
@@ -315,11 +315,15 @@ class LogSummary:
                 broken.examples.append(example_of(requests, number, self._addresses))
 
     def crawlers(
-        self, versions: tuple[Version, ...], identities: Identities, known_from: int
+        self, versions: tuple[Version, ...], identities: Identities, first: int, grace: timedelta
     ) -> tuple[CrawlerReport, ...]:
-        """Return the rows; from ``known_from`` on, the log has all fetches of files in use."""
+        """Return the rows.
+
+        ``grace`` after its ``first`` request the log has all fetches of files in use, or later for
+        crawlers whose operators say so.
+        """
         found = [
-            self._report(name, status, row, versions, identities, known_from)
+            self._report(name, status, row, versions, identities, first, grace)
             for (name, status), row in self._rows.items()
         ]
         return tuple(sorted(found, key=_place))
@@ -331,11 +335,15 @@ class LogSummary:
 
     def _report(
         self, name: str, status: int, row: _Row, versions: tuple[Version, ...],
-        identities: Identities, known_from: int,
+        identities: Identities, first: int, grace: timedelta,
     ) -> CrawlerReport:  # fmt: skip
         counts = dict(zip(VERDICTS, row.counts.tolist(), strict=True))
         fetches = counts[Verdict.ROBOTS_TXT]
         record = identities.records.get(name.lower())
+        period = grace
+        if record is not None and record.change_delay > CHANGE_DELAY:
+            period = max(grace, record.change_delay)
+        known_from = first + period // timedelta(microseconds=1)
         rules = [
             _broken_rule(version, rule, line, broken, versions)
             for (version, rule, line), broken in row.rules.items()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from datetime import UTC, date, datetime
+from functools import cache, lru_cache
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Query, Request, Response
@@ -142,7 +143,7 @@ class Api:
     ) -> Response:
         """Returns tokens, operators, purposes and whether they obey robots.txt, each with its source."""
         reject_duplicates(request)
-        return _json(_agents(query.purpose))
+        return _json(_agents(query.purpose, _today()))
 
     async def dialects(self) -> Response:
         """Returns the dialects, each with its source."""
@@ -231,10 +232,14 @@ def _encode(model: BaseModel) -> bytes:
     return model.model_dump_json().encode("utf-8")
 
 
-@cache
-def _agents(purpose: Purpose | None) -> bytes:
+def _today() -> date:
+    return datetime.now(UTC).date()
+
+
+@lru_cache(maxsize=2 * (len(Purpose) + 1))
+def _agents(purpose: Purpose | None, today: date) -> bytes:
     records = [
-        models.CrawlerRecord.model_validate(of_crawler(each))
+        models.CrawlerRecord.model_validate(of_crawler(each, today))
         for each in known()
         if purpose is None or purpose in each.purposes
     ]
@@ -268,7 +273,7 @@ def _presets() -> bytes:
 def prepare() -> None:
     """Make the answers that are always the same."""
     for purpose in (None, *Purpose):
-        _agents(purpose)
+        _agents(purpose, _today())
     _dialects()
     _presets()
 

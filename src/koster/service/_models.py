@@ -303,8 +303,17 @@ class CrawlerRecord(BaseModel):
     verification: VerificationRecord
     names: Annotated[list[str], Field(description="Names of products that people know it by.")]
     successor: Annotated[str | None, Field(description="The token that has replaced it.")]
+    change_delay_hours: Annotated[
+        int, Field(description="How long it may act on a robots.txt that has changed.")
+    ]
+    old_copy_days: Annotated[
+        int | None,
+        Field(description="How old a copy it may use while it cannot fetch the file."),
+    ]
+    note: Annotated[str | None, Field(description="What these facts leave open.")]
     source: Annotated[str, Field(description="The page with these facts.")]
     checked: Annotated[str, Field(description="The day on which that page was read.")]
+    checked_more_than_a_year_ago: bool
 
 
 class AgentsResponse(BaseModel):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from datetime import UTC, datetime
 
 import rich_click as click
 
@@ -35,7 +36,8 @@ def agents(name: str | None, form: str) -> None:
         screen.complain(str(error))
         sys.exit(2)
     if found or form != "text":
-        render(Agents(found, is_exact=name is not None and _is_token(name, found)), form)
+        is_exact = name is not None and _is_token(name, found)
+        render(Agents(found, datetime.now(UTC).date(), is_exact), form)
     sys.exit(0 if found else 1)
 
 

@@ -218,7 +218,7 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
             show_default=True,
             metavar="DURATION",
             panel=RULES,
-            help="How long a crawler may use its copy of the file.",
+            help="How long a crawler may use its copy of the file; longer if its operator says so.",
         ),
         dialect_option("How to read the robots.txt"),
     ):

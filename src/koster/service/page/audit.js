@@ -10,6 +10,7 @@ const MARK = " (?)";
 const OBEYS = {
   control: "not a crawler: controls how pages may be used", "may ignore": "may ignore robots.txt",
   undocumented: "its operator does not say whether it obeys robots.txt", disputed: "site owners report that it ignores robots.txt",
+  "no longer named": "its operator no longer names it",
 };
 
 export class AuditView {
