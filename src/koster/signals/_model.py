@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, field
+from typing import Self
 
 
 class Use(enum.StrEnum):
@@ -126,7 +127,7 @@ class Reading:
     licenses: list[License] = field(default_factory=list)
     embedded: list[tuple[str, bytes]] = field(default_factory=list)
 
-    def __iadd__(self, other: Reading) -> Reading:
+    def __iadd__(self, other: Reading) -> Self:
         self.statements += other.statements
         self.notes += other.notes
         self.licenses += other.licenses

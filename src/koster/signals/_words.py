@@ -41,14 +41,22 @@ ROBOTS_RULES: Mapping[str, tuple[Use, Stated]] = {
     "nosnippet": (Use.SNIPPET, NO),
     "max-snippet:0": (Use.SNIPPET, NO),
     "noarchive": (Use.ARCHIVE, NO),
-    "max-snippet:0": (
-        ("Googlebot", Use.AI_INPUT, "https://developers.google.com/search/docs/appearance/ai-features"),
-    ),
+    "nocache": (Use.ARCHIVE, NO),
+    "noai": (Use.AI_TRAIN, NO),
+}
+
+_GOOGLE_AI = "https://developers.google.com/search/docs/appearance/ai-features"
+_BING_CHAT = "https://blogs.bing.com/webmaster/september-2023/Announcing-new-options-for-webmasters-to-control-usage-of-their-content-in-Bing-Chat"
+
+#: Rules that mean more to the crawlers of an operator, each with the page that says so.
+RULES_OF_OPERATORS: Mapping[str, tuple[tuple[str, Use, str], ...]] = {
+    "nosnippet": (("Googlebot", Use.AI_INPUT, _GOOGLE_AI),),
+    "max-snippet:0": (("Googlebot", Use.AI_INPUT, _GOOGLE_AI),),
     "noarchive": (
-        ("bingbot", Use.AI_INPUT, "https://blogs.bing.com/webmaster/september-2023/Announcing-new-options-for-webmasters-to-control-usage-of-their-content-in-Bing-Chat"),
-        ("bingbot", Use.AI_TRAIN, "https://blogs.bing.com/webmaster/september-2023/Announcing-new-options-for-webmasters-to-control-usage-of-their-content-in-Bing-Chat"),
+        ("bingbot", Use.AI_INPUT, _BING_CHAT),
+        ("bingbot", Use.AI_TRAIN, _BING_CHAT),
     ),
-}  # fmt: skip
+}
 #: Rules about something else: they are no mistakes.
 OTHER_RULES = frozenset(
     ("follow", "nofollow", "noimageindex", "notranslate", "indexifembedded", "noodp", "noydir",
