@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ._engine.document import File
     from ._engine.selection import Selection
     from .decisions import Decision
-    from .directives import Values
+    from .directives import Preference, Values
     from .robots import RobotsTxt, Rules
 
 
@@ -31,6 +31,11 @@ def interval_line(rules: Rules, now: datetime) -> tuple[int, str] | None:
 def values_of(rules: Rules) -> tuple[Values, Values]:
     """Return the values that apply to a crawler: those of the whole file, and of its groups."""
     return rules._file_values(), rules._values()
+
+
+def preferences_if_fetched(rules: Rules, url: str) -> tuple[Preference, ...]:
+    """Return the preferences for a URL, also those that have no effect as it may not be fetched."""
+    return rules._preferences_for(url, True)
 
 
 def rules_for_question(robots: RobotsTxt, url: str, agent: str | Sequence[str]) -> Rules:

@@ -491,10 +491,12 @@ class Rules:
         matching path wins, the most restrictive preference on a tie, and only if the URL may be
         fetched (draft-ietf-aipref-attach). Values outside the vocabulary have no effect.
         """
-        crawlable = self._verdict(url)
+        return self._preferences_for(url, self._verdict(url))
+
+    def _preferences_for(self, url: str, crawlable: bool) -> tuple[Preference, ...]:
         chosen: dict[tuple[Directive, str], Preference] = {}
         for values in (self._file_values(), self._values()):
-            for preference in values.preferences_for(crawlable, partial(_matched_length, url)):
+            for preference in values.preferences_for(crawlable, partial(matched_length, url)):
                 chosen[preference.directive, preference.key] = preference
         return tuple(chosen.values())
 
@@ -525,7 +527,7 @@ class Rules:
         return self._values().next_open(now)
 
 
-def _matched_length(url: str, pattern: str) -> int:
+def matched_length(url: str, pattern: str) -> int:
     """Return the size of a pattern's canonical form in bytes if it matches, else -1."""
     raw = pattern.encode("utf-8", "surrogateescape")
     rule = parse(b"User-agent: *\nAllow: " + raw, USAGE_PATHS).decide(url, "*").rule

@@ -30,7 +30,7 @@ PYTHON = {
     "_engine.user_agents: _from_first_name",
     "_engine.user_agents: _name_in_header",
     "_engine.user_agents: _shortest_names",
-    "robots: _matched_length",
+    "robots: matched_length",
 }
 _ARITHMETIC = re.compile(
     r"^ .*\b(PyNumber_(InPlace)?|__Pyx_PyLong_)(Add|Subtract|Multiply|And|Or|Xor|[LR]shift|Floor)"

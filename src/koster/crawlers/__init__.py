@@ -17,15 +17,20 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Sequence
 
-from ..errors import KosterError
+from ..errors import KosterError, MissingExtraError
 from . import _ours
 from ._model import CHANGE_DELAY, MANNERS, Crawler, Obeys, Purpose, Verification
+from ._policy import POLICY_PREFIX, POLICY_TOKENS, Follower, PolicyToken, policy_token
 
 __all__ = [
     "CHANGE_DELAY",
     "MANNERS",
+    "POLICY_PREFIX",
+    "POLICY_TOKENS",
     "Crawler",
+    "Follower",
     "Obeys",
+    "PolicyToken",
     "Purpose",
     "UnknownPurposeError",
     "Verification",
@@ -37,6 +42,8 @@ __all__ = [
     "named",
     "of_purposes",
     "place_in_reports",
+    "policy_token",
+    "registered",
     "slow_to_change",
     "suggestions",
 ]
@@ -61,6 +68,14 @@ def known() -> tuple[Crawler, ...]:
     return tuple(
         sorted(found.values(), key=lambda each: (order.index(each.purpose), each.token.lower()))
     )
+
+
+def registered() -> tuple[Crawler, ...]:
+    """Return all known crawlers, or those in koster's own table if the index is not installed."""
+    try:
+        return known()
+    except MissingExtraError:
+        return _ours.CRAWLERS
 
 
 def named(token: str) -> Crawler | None:

@@ -111,6 +111,16 @@ class License:
     where: str
 
 
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """A statement that a crawler never sees, or that has no effect, and why."""
+
+    signal: str
+    where: str
+    crawler: str
+    because: str
+
+
 @dataclass(slots=True)
 class Reading:
     """What one source states.
@@ -120,18 +130,21 @@ class Reading:
         notes: What was ignored and why, and what does not fit into a use.
         licenses: The licenses that it names.
         embedded: License documents within the source, each with its place.
+        unseen: What has no effect as the page may not be fetched.
     """
 
     statements: list[Statement] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     licenses: list[License] = field(default_factory=list)
     embedded: list[tuple[str, bytes]] = field(default_factory=list)
+    unseen: list[Unseen] = field(default_factory=list)
 
     def __iadd__(self, other: Reading) -> Self:
         self.statements += other.statements
         self.notes += other.notes
         self.licenses += other.licenses
         self.embedded += other.embedded
+        self.unseen += other.unseen
         return self
 
 
@@ -158,16 +171,6 @@ class Answer:
     def effective(self) -> Stated:
         """What counts: of statements that contradict one another, the most restrictive."""
         return Stated.NO if self.stated is Stated.CONFLICT else self.stated
-
-
-@dataclass(frozen=True, slots=True)
-class Unseen:
-    """A statement that a crawler never sees, or that has no effect, and why."""
-
-    signal: str
-    where: str
-    crawler: str
-    because: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,250 @@
+"""What all statements about a page amount to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+
+from ..dialects import RFC9309, Dialect
+from ..robots import RobotsTxt, parse
+from ._grammars import GROUP, TDMREP
+from ._model import (
+    Answer,
+    Conflict,
+    Crawl,
+    License,
+    Reading,
+    Signals,
+    Stated,
+    Statement,
+    Unseen,
+    Use,
+)
+from ._robots import (
+    EVERYBODY,
+    crawl_of,
+    is_control,
+    is_open,
+    licenses_of,
+    named_crawlers,
+    read_robots,
+    record_of,
+    uses_of,
+)
+
+#: The crawlers whose access is shown if the caller names none.
+USUAL_CRAWLERS = ("Googlebot", "bingbot", "OAI-SearchBot", "GPTBot", "ClaudeBot", "CCBot")
+
+
+def signals(
+    url: str,
+    *,
+    robots: bytes | str | RobotsTxt | None = None,
+    headers: Iterable[tuple[str, str]] = (),
+    html: bytes | None = None,
+    charset: str | None = None,
+    tdmrep: bytes | None = None,
+    documents: Mapping[str, bytes] | None = None,
+    crawlers: Sequence[str] = (),
+    now: datetime,
+    unread: Sequence[str] = (),
+    dialect: Dialect = RFC9309,
+) -> Signals:
+    """Return everything that a site says about the use of a page. Nothing is fetched.
+
+    Args:
+        url: The URL of the page.
+        robots: Its site's robots.txt; None: there is none.
+        headers: The headers of the response, names and values; a name may be repeated.
+        html: The page, if it is HTML; at most `MAX_HTML` bytes are read.
+        charset: The charset of the page, from its Content-Type.
+        tdmrep: The site's ``/.well-known/tdmrep.json``.
+        documents: License documents (RSL) by their URLs; see `Signals.licenses`.
+        crawlers: The crawlers to answer for. Default: those that a group of the robots.txt names.
+        now: The current time, with a time zone, for ``unavailable_after``.
+        unread: Sources that could not be read, and why. Then no use is called unstated.
+        dialect: How to read the robots.txt.
+
+    Raises:
+        MissingExtraError: headers with structured fields, or HTML, need the extra ``signals``.
+        ValueError: ``now`` has no time zone.
+    """
+    if now.utcoffset() is None:
+        raise ValueError("now must have a time zone")
+    file = robots if isinstance(robots, RobotsTxt) else parse(robots or b"", dialect)
+    page = _read_page(url, list(headers), html, charset, tdmrep, now, crawlers)
+    page.licenses[:0] = licenses_of(file)
+    for where, body, scope in _documents(page, documents or {}, url):
+        page += _read_license(body, where, url, scope)
+    combined = _Combined(url, file, page, tuple(unread))
+    return combined.result(tuple(crawlers))
+
+
+def _read_page(
+    url: str,
+    headers: list[tuple[str, str]],
+    html: bytes | None,
+    charset: str | None,
+    tdmrep: bytes | None,
+    now: datetime,
+    crawlers: Sequence[str],
+) -> Reading:
+    """Return what the sources beside the robots.txt state."""
+    found = Reading()
+    if tdmrep is not None:
+        from ._tdmrep import read_tdmrep  # noqa: PLC0415 - only for sites that have it
+
+        found += read_tdmrep(tdmrep, url)
+    if headers:
+        from ._headers import read_headers  # noqa: PLC0415 - needs an extra
+
+        found += read_headers(headers, now, crawlers)
+    if html is not None:
+        from ._pages import read_html  # noqa: PLC0415 - needs an extra
+
+        found += read_html(html, charset, now, crawlers)
+    _keep_last_reservation(found)
+    return found
+
+
+def _keep_last_reservation(found: Reading) -> None:
+    """Keep the reservation that counts: that of the page over the header over the site's file."""
+    reservations = [each for each in found.statements if each.grammar is TDMREP]
+    for each in reservations[:-1]:
+        found.statements.remove(each)
+        found.notes.append(
+            f"{each.where}: {each.text} is superseded by {reservations[-1].where} (TDMRep)"
+        )
+
+
+def _documents(
+    page: Reading, documents: Mapping[str, bytes], url: str
+) -> Iterator[tuple[str, bytes, str]]:
+    """Yield the license documents: where they are, and the URL that their paths belong to."""
+    for name in dict.fromkeys(each.url for each in page.licenses):
+        if name in documents:
+            yield name, documents[name], name
+    for where, body in page.embedded:
+        yield where, body, url
+
+
+def _read_license(body: bytes, where: str, url: str, base: str) -> Reading:
+    from ._rsl import read_rsl  # noqa: PLC0415 - few sites have one
+
+    return read_rsl(body, where, url, base)
+
+
+class _Combined:
+    """Combines the statements of a page with those of its robots.txt, for each crawler."""
+
+    def __init__(self, url: str, robots: RobotsTxt, page: Reading, unread: tuple[str, ...]) -> None:
+        self._url = url
+        self._robots = robots
+        self._page = page
+        self._unread = unread
+        self._notes = list(page.notes)
+        self._unseen: list[Unseen] = []
+        self._conflicts: list[Conflict] = []
+
+    def result(self, crawlers: tuple[str, ...]) -> Signals:
+        """Return what was found, for some crawlers or those that the file names."""
+        answers = [self._answer(use, EVERYBODY, some) for use, some in self._by_use(EVERYBODY)]
+        agents = crawlers or self._bound()
+        for agent in agents:
+            record = record_of(agent)
+            uses = None if crawlers or record is None else uses_of(record)
+            answers += [
+                self._answer(use, agent, some)
+                for use, some in self._by_use(agent)
+                if crawlers or (some and (uses is None or use in uses))
+            ]
+        crawl = tuple(
+            crawl_of(self._robots, self._url, each)
+            for each in crawlers or USUAL_CRAWLERS
+            if not is_control(each)
+        )
+        self._add_unseen(crawl)
+        return Signals(
+            url=self._url,
+            crawl=crawl,
+            answers=tuple(answers),
+            unseen=tuple(dict.fromkeys(self._unseen)),
+            conflicts=tuple(dict.fromkeys(self._conflicts)),
+            licenses=_distinct(self._page.licenses),
+            notes=tuple(dict.fromkeys(self._notes)),
+            unread=self._unread,
+        )
+
+    def _bound(self) -> tuple[str, ...]:
+        """Return the crawlers that the file, or a part of the page, says something to."""
+        named = [each.token for each in named_crawlers(self._robots)]
+        named += [each.crawler for each in self._page.statements if each.crawler]
+        return tuple({name.lower(): name for name in named}.values())
+
+    def _by_use(self, agent: str) -> Iterator[tuple[Use, list[Statement]]]:
+        """Yield each use with the statements that bind a crawler, or everybody."""
+        found = read_robots(self._robots, self._url, agent)
+        self._notes += found.notes
+        self._unseen += found.unseen
+        names = {name.lower() for name in _names(agent)}
+        found.statements += [
+            each for each in self._page.statements if each.crawler.lower() in names
+        ]
+        # Who may not fetch the page cannot use it, whatever else is stated.
+        may_use = is_open(self._robots, self._url, agent)
+        for use in Use:
+            yield (
+                use,
+                [
+                    each
+                    for each in found.statements
+                    if each.use is use and (may_use or each.stated is Stated.NO)
+                ],
+            )
+
+    def _answer(self, use: Use, agent: str, statements: list[Statement]) -> Answer:
+        by_stated = {stated: [each for each in statements if each.stated is stated]
+                     for stated in (Stated.NO, Stated.UNDECIDED, Stated.YES)}  # fmt: skip
+        no, yes = by_stated[Stated.NO], by_stated[Stated.YES]
+        if no and yes:
+            stated = Stated.CONFLICT
+            self._conflicts.append(Conflict(use, agent, yes[0], no[0]))
+        elif no:
+            stated = Stated.NO
+        elif by_stated[Stated.UNDECIDED] or self._unread:
+            stated = Stated.UNDECIDED
+        else:
+            stated = Stated.YES if yes else Stated.UNSTATED
+        return Answer(use, stated, agent, tuple(statements))
+
+    def _add_unseen(self, crawl: tuple[Crawl, ...]) -> None:
+        """Add what is stated on the page to crawlers that may not fetch it, about their uses."""
+        for each in crawl:
+            if each.allowed:
+                continue
+            record = record_of(each.crawler)
+            uses = set(uses_of(record)) if record else set(Use)
+            if Use.SEARCH in uses:
+                uses |= {Use.SNIPPET, Use.ARCHIVE}
+            names = {name.lower() for name in _names(each.crawler)}
+            because = (
+                f"robots.txt, line {each.line}: {each.rule} blocks the page for {each.crawler}"
+            )
+            self._unseen += [
+                Unseen(some.text, some.where, each.crawler, because)
+                for some in self._page.statements
+                if some.use in uses and some.crawler.lower() in names and some.grammar is not GROUP
+                and not some.where.startswith("/.well-known/")
+            ]  # fmt: skip
+
+
+def _names(agent: str) -> tuple[str, ...]:
+    """Return whom statements bind that bind a crawler: everybody, itself, and its fallbacks."""
+    if not agent:
+        return (EVERYBODY,)
+    record = record_of(agent)
+    return (EVERYBODY, agent.partition("/")[0], *(record.falls_back_to if record else ()))
+
+
+def _distinct(licenses: Iterable[License]) -> tuple[License, ...]:
+    return tuple(dict.fromkeys(licenses))
