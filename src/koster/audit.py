@@ -26,14 +26,14 @@ from .analysis import (
     likely_urls,
     most_rules_to_check,
 )
-from .crawlers import Crawler, Obeys, Purpose, place_in_reports
+from .crawlers import POLICY_TOKENS, Crawler, Obeys, PolicyToken, Purpose, place_in_reports
 from .model import Rule
 from .robots import RobotsTxt, Rules
 
 if TYPE_CHECKING:
     from .directives import Preference
 
-__all__ = ["MARK", "Audit", "Row", "Verdict", "audit"]
+__all__ = ["MARK", "Audit", "Policy", "Row", "Verdict", "audit"]
 
 #: The rows of the overview: a label, and the purposes. The last ones share a row if they are alike.
 _ROWS = (
@@ -134,6 +134,21 @@ class Verdict:
         return f"{self.rule.line}: {self.rule}{more}"
 
 
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What a file states with a policy token: how much of the site is blocked, in its own group.
+
+    Without such a group, ``extent`` is None and ``access`` is ``undecided`` if rules for ``*``
+    block a part of the site, as it is not specified whether they apply, or else ``unstated``.
+    """
+
+    token: PolicyToken
+    extent: Extent | None
+    access: str
+    rule: Rule | None = None
+    is_proved: bool = True
+
+
 def _shown(pattern: str) -> str:
     return "the home page" if pattern == "/$" else truncated(pattern, _MAX_PATH)
 
@@ -174,6 +189,12 @@ class Audit:
     preferences: tuple[Preference, ...]
     licenses: tuple[str, ...]
     sitemaps: tuple[str, ...]
+    policies: tuple[Policy, ...]
+
+    @property
+    def stated_policies(self) -> tuple[Policy, ...]:
+        """Those that a group names."""
+        return tuple(each for each in self.policies if each.extent is not None)
 
     def of(self, purpose: Purpose) -> tuple[Verdict, ...]:
         """Return the verdicts on crawlers with a main purpose."""
@@ -201,7 +222,9 @@ class Audit:
     def overview(self) -> tuple[Row, ...]:
         """What applies to the crawlers of each purpose, in a few words."""
         rows = [
-            _row(label, purpose, self.of(purpose)) for label, purpose in _ROWS if self.of(purpose)
+            self._with_policies(_row(label, purpose, self.of(purpose)))
+            for label, purpose in _ROWS
+            if self.of(purpose)
         ]
         shared = [row for row in rows if row.purposes[0] in _MAY_SHARE_A_ROW]
         if len(shared) > 1 and len({row.text for row in shared}) == 1:
@@ -210,6 +233,16 @@ class Audit:
             rows = [row for row in rows if row not in shared]
             rows.append(Row(label, purposes, shared[0].extent, shared[0].text))
         return tuple(rows)
+
+    def _with_policies(self, row: Row) -> Row:
+        """Return a row that begins with what policy tokens of its purpose state."""
+        policies = [each for each in self.stated_policies if each.token.purpose in row.purposes]
+        if not policies:
+            return row
+        stated = "; ".join(f"{each.token.token}: {each.access}" for each in policies)
+        is_mixed = any(each.extent is not row.extent for each in policies)
+        extent = Extent.SOME if is_mixed else row.extent
+        return replace(row, extent=extent, text=f"{stated}; crawlers: {row.text}")
 
 
 def _row(label: str, purpose: Purpose, verdicts: tuple[Verdict, ...]) -> Row:
@@ -277,7 +310,8 @@ def audit(
     """
     auditor = _Auditor(robots, budget or Budget())
     verdicts = tuple(map(auditor.verdict, crawlers.known() if known is None else known))
-    return Audit(verdicts, auditor.preferences(), robots.licenses, robots.sitemaps)
+    policies = tuple(map(auditor.policy, POLICY_TOKENS))
+    return Audit(verdicts, auditor.preferences(), robots.licenses, robots.sitemaps, policies)
 
 
 @dataclass(frozen=True)
@@ -325,10 +359,7 @@ class _Auditor:
         )
         if not obeys_file:
             return Verdict(crawler, Extent.NONE, rules.named_as)
-        key = rules.group_lines
-        if key not in self._found:
-            self._found[key] = self._access(rules)
-        access = self._found[key]
+        access = self._access_of(rules)
         found = access.found
         return Verdict(
             crawler,
@@ -344,6 +375,16 @@ class _Auditor:
             access.is_home_open,
         )
 
+    def policy(self, token: PolicyToken) -> Policy:
+        """Return what the file states with a policy token."""
+        rules = rules_for_data(self._robots, token.token)
+        access = self._access_of(rules)
+        if rules.is_named:
+            rule = access.blocking[0] if access.blocking else access.found.rule
+            return Policy(token, access.found.extent, access.in_words, rule, access.found.is_proved)
+        is_blocked = access.found.extent is not Extent.NONE
+        return Policy(token, None, "undecided" if is_blocked else "unstated")
+
     def preferences(self) -> tuple[Preference, ...]:
         """Return the preferences for all crawlers, then those of the groups that name one."""
         return tuple(self._preferences.values())
@@ -356,6 +397,13 @@ class _Auditor:
         if self._limit_of_seen.allows(count_rules(rules)):
             _, own = values_of(rules)
             self._preferences |= {(each.line, each.key): each for each in own.preferences}
+
+    def _access_of(self, rules: Rules) -> _Access:
+        """Return what rules block; crawlers with the same groups share the work."""
+        key = rules.group_lines
+        if key not in self._found:
+            self._found[key] = self._access(rules)
+        return self._found[key]
 
     def _access(self, rules: Rules) -> _Access:
         is_home_open = rules.allowed("/")

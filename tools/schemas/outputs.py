@@ -227,6 +227,16 @@ def _audit() -> Shape:
         "path": nullable(text("The path of a Content-Usage line.")),
         "line": integer("The line, from 1.", 1),
     })  # fmt: skip
+    policy = record({
+        "token": text("The policy token."),
+        "purpose": {"$ref": "#/$defs/purpose"},
+        "stated": boolean("Whether a group names it."),
+        "access": text("What is allowed in that group; without one, unstated or undecided."),
+        "line": nullable(integer("The line of the rule that blocks, from 1.", 1)),
+        "rule": nullable(text(_RULE)),
+        "proved": boolean("Whether that is proved."),
+        **_SOURCE,
+    })  # fmt: skip
     audit = record({
         "site": text("The site or file."),
         "dialect": _DIALECT,
@@ -235,6 +245,7 @@ def _audit() -> Shape:
         "preferences": array(preference, "What Content-Signal and Content-Usage say."),
         "licenses": texts("The URLs of License lines."),
         "sitemaps": texts("The URLs of Sitemap lines, as written."),
+        "policy_tokens": array(policy, "What the file states with policy tokens."),
     })  # fmt: skip
     return titled(
         "koster audit --format json", audit | _PURPOSE, "What known crawlers may fetch of a site."
@@ -261,7 +272,27 @@ def _agents() -> Shape:
         **_SOURCE,
         "checked_more_than_a_year_ago": boolean("Whether that page was read more than a year ago."),
     })  # fmt: skip
-    return titled("koster agents --format json", array(crawler) | _PURPOSE, "Known crawlers.")
+    follower = record({
+        "operator": text("Who runs crawlers."),
+        "says": text("What the operator says about the token."),
+        **_SOURCE,
+    })  # fmt: skip
+    policy = record({
+        "token": text("The policy token: no crawler, but a use of pages."),
+        "purpose": {"$ref": "#/$defs/purpose"},
+        "title": text("What it states."),
+        "specification": text("The document that defines it, with its date."),
+        "spelled_in": text("The page that its spelling is from."),
+        "spelling_certain": boolean("Whether that is the specification."),
+        "open": texts("Questions that the text that was read does not decide."),
+        "followers": array(follower, "Who says that they follow it."),
+        **_SOURCE,
+    })  # fmt: skip
+    return titled(
+        "koster agents --format json",
+        array({"anyOf": [crawler, policy]}) | _PURPOSE,
+        "Known crawlers, then policy tokens.",
+    )
 
 
 def _test() -> Shape:

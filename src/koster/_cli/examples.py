@@ -37,6 +37,11 @@ EXAMPLES = {
         "koster audit --all https://example.com",
         "koster audit --format html --site Example robots.txt > audit.html",
     ),
+    "signals": (
+        "koster signals https://example.com/press/",
+        "koster signals --crawler GPTBot --use ai-train https://example.com/press/",
+        "koster signals --robots robots.txt --header 'X-Robots-Tag: noai' --url /press/",
+    ),
     "test": (
         "koster test",
         "koster test --robots https://example.com",

@@ -19,6 +19,20 @@ USER_AGENT = f"koster/{VERSION}"
 
 def fetching_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options for fetching to a command, which gets their values as ``settings``."""
+    header = click.option(
+        "--header",
+        "headers",
+        multiple=True,
+        type=HeaderType(),
+        metavar="HEADER",
+        panel=FETCHING,
+        help='Send "NAME: VALUE" to sites that you name. Repeatable.',
+    )
+    return header(fetching_options_but_header(command))
+
+
+def fetching_options_but_header(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options for fetching without ``--header``."""
 
     @functools.wraps(command)
     def with_settings(
@@ -27,10 +41,10 @@ def fetching_options(command: Callable[..., Any]) -> Callable[..., Any]:
         cache: str | None,
         proxy: str | None,
         user_agent: str,
-        headers: tuple[tuple[str, str], ...],
+        headers: tuple[tuple[str, str], ...] = (),
         **kwargs: Any,
     ) -> Any:
-        settings = FetchOptions(timeout, cache, proxy, user_agent, _unique(headers))
+        settings = FetchOptions(timeout, cache, proxy, user_agent, unique_headers(headers))
         return command(*args, settings=settings, **kwargs)
 
     for option in (
@@ -64,21 +78,12 @@ def fetching_options(command: Callable[..., Any]) -> Callable[..., Any]:
             panel=FETCHING,
             help="User-Agent header to send.",
         ),
-        click.option(
-            "--header",
-            "headers",
-            multiple=True,
-            type=HeaderType(),
-            metavar="HEADER",
-            panel=FETCHING,
-            help='Send "NAME: VALUE" to sites that you name. Repeatable.',
-        ),
     ):
         with_settings = option(with_settings)
     return with_settings
 
 
-def _unique(headers: tuple[tuple[str, str], ...]) -> dict[str, str]:
+def unique_headers(headers: tuple[tuple[str, str], ...]) -> dict[str, str]:
     """Return headers as a mapping.
 
     Raises:

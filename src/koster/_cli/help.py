@@ -17,7 +17,7 @@ INPUT, RULES, OUTPUT, FETCHING = "Input", "Rules", "Output", "Fetching"
 #: The groups of commands, in the order of ``koster --help``.
 COMMANDS = {
     "Ask": ("check", "fetch", "agents"),
-    "Write and review a robots.txt": ("lint", "audit", "test", "diff", "fmt", "compose"),
+    "Write and review a robots.txt": ("lint", "audit", "signals", "test", "diff", "fmt", "compose"),
     "Logs, archives and services": ("logs", "bulk", "serve"),
     "Write a parser": ("conformance",),
     "Help": ("help", "completion"),

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from .._wording import count_noun
-from ..crawlers import CHANGE_DELAY, MANNERS, Crawler, place_in_reports
+from ..crawlers import CHANGE_DELAY, MANNERS, Crawler, PolicyToken, place_in_reports
 from . import screen
 from .json import to_json
-from .records import of_crawler
+from .records import of_crawler, of_policy_token
 from .text import Text
 
 #: What is said about old facts.
@@ -19,22 +19,28 @@ OUTDATED = "checked more than a year ago"
 
 @dataclass(frozen=True, slots=True)
 class Agents:
-    """Known crawlers for output, on a day; ``is_exact``: the only one is explained."""
+    """Known crawlers and policy tokens, on a day; ``is_exact``: the only one is explained."""
 
     crawlers: tuple[Crawler, ...]
+    policies: tuple[PolicyToken, ...]
     today: date
     is_exact: bool = False
 
 
 def print_json(agents: Agents) -> None:
-    """Print an array with an object for each crawler."""
-    print(to_json([of_crawler(each, agents.today) for each in agents.crawlers]))
+    """Print an array with an object for each crawler, then for each policy token."""
+    crawlers = [of_crawler(each, agents.today) for each in agents.crawlers]
+    print(to_json([*crawlers, *map(of_policy_token, agents.policies)]))
 
 
 def print_text(agents: Agents) -> None:
     """Print a table of crawlers; of a single one, all that is known."""
     if agents.is_exact:
-        _explain(agents.crawlers[0], agents.today)
+        some = (_facts(each, agents.today) for each in agents.crawlers)
+        for facts in (*some, *map(_policy_facts, agents.policies)):
+            screen.print_table(
+                ["", ""], [[Text(name, "bold"), Text(value)] for name, value in facts]
+            )
         return
     rows = [
         [
@@ -45,15 +51,28 @@ def print_text(agents: Agents) -> None:
         ]
         for each in sorted(agents.crawlers, key=place_in_reports)
     ]
+    count = count_noun(len(rows), "crawler")
+    rows += [
+        [Text(each.token), Text(""), Text(each.purpose), Text("a policy token: no crawler")]
+        for each in agents.policies
+    ]
     screen.print_table(["Crawler", "Operator", "Purpose", "Obeys"], rows)
-    screen.print_note(
-        f"{count_noun(len(rows), 'crawler')}; koster agents NAME explains one of them"
-    )
+    screen.print_note(f"{count}; koster agents NAME explains one of them")
 
 
-def _explain(crawler: Crawler, today: date) -> None:
-    rows = [[Text(name, "bold"), Text(value)] for name, value in _facts(crawler, today)]
-    screen.print_table(["", ""], rows)
+def _policy_facts(token: PolicyToken) -> Iterator[tuple[str, str]]:
+    """Yield what is known about a policy token, by name."""
+    yield "Policy token", token.token
+    yield "States", f"{token.title}; no request has it in its User-Agent"
+    yield "Specification", token.specification
+    if not token.is_spelling_certain:
+        yield "Spelling", f"not from the specification, but from {token.spelled_in}"
+    for question in token.open:
+        yield "Undecided", question
+    for each in token.followers:
+        yield each.operator, f"{each.says}: {each.source} ({each.checked})"
+    yield "Source", token.source
+    yield "Checked on", token.checked
 
 
 def _facts(crawler: Crawler, today: date) -> Iterator[tuple[str, str]]:

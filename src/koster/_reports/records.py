@@ -17,11 +17,12 @@ from .plain import printable
 if TYPE_CHECKING:
     from ..access import Outcome
     from ..analysis import Difference, Disagreement
-    from ..audit import Audit, Row, Verdict
-    from ..crawlers import Crawler
+    from ..audit import Audit, Policy, Row, Verdict
+    from ..crawlers import Crawler, PolicyToken
     from ..diff import Comparison, Setting
     from ..directives import Preference
     from ..lint import Edit, Finding
+    from ..signals import Signals, Statement, Use
 
     #: Returns the records of items, made by a function.
     Many: TypeAlias = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]
@@ -154,6 +155,21 @@ def of_audit(audit: Audit, many: Many = _all) -> dict[str, Any]:
         "preferences": many(_of_preference, audit.preferences),
         "licenses": many(_itself, audit.licenses),
         "sitemaps": many(_itself, audit.sitemaps),
+        "policy_tokens": [_of_policy(each) for each in audit.policies],
+    }
+
+
+def _of_policy(each: Policy) -> dict[str, Any]:
+    return {
+        "token": each.token.token,
+        "purpose": each.token.purpose.value,
+        "stated": each.extent is not None,
+        "access": each.access,
+        "line": each.rule.line if each.rule else None,
+        "rule": str(each.rule) if each.rule else None,
+        "proved": each.is_proved,
+        "source": each.token.source,
+        "checked": each.token.checked,
     }
 
 
@@ -195,6 +211,91 @@ def _of_preference(each: Preference) -> dict[str, Any]:
         "value": each.value,
         "path": each.pattern,
         "line": each.line,
+    }
+
+
+def of_signals(
+    page: Signals, fetched: str | None = None, uses: Sequence[Use] = ()
+) -> dict[str, Any]:
+    """Return what a site says about a page; of some uses, or all."""
+    return {
+        "url": page.url,
+        "fetched": fetched,
+        "crawl": [
+            {
+                "crawler": each.crawler,
+                "allowed": each.allowed,
+                "line": each.line,
+                "rule": each.rule,
+            }
+            for each in page.crawl
+        ],
+        "uses": [
+            {
+                "use": each.use.value,
+                "stated": each.stated.value,
+                "for": each.crawler or "*",
+                "sources": [_of_statement(some) for some in each.statements],
+            }
+            for each in page.answers
+            if not uses or each.use in uses
+        ],
+        "unseen": [
+            {
+                "signal": each.signal,
+                "where": each.where,
+                "crawler": each.crawler,
+                "because": each.because,
+            }
+            for each in page.unseen
+        ],
+        "conflicts": [
+            {
+                "use": each.use.value,
+                "for": each.crawler or "*",
+                "yes": _of_statement(each.yes),
+                "no": _of_statement(each.no),
+            }
+            for each in page.conflicts
+        ],
+        "licenses": [{"url": each.url, "where": each.where} for each in page.licenses],
+        "notes": list(page.notes),
+        "unread": list(page.unread),
+    }
+
+
+def _of_statement(each: Statement) -> dict[str, Any]:
+    return {
+        "kind": each.grammar.name,
+        "where": each.where,
+        "text": each.text,
+        "stated": each.stated.value,
+        "for": each.crawler or "*",
+        "standing": each.grammar.standing,
+    }
+
+
+def of_policy_token(token: PolicyToken) -> dict[str, Any]:
+    """Return what is known about a policy token."""
+    return {
+        "token": token.token,
+        "purpose": token.purpose.value,
+        "title": token.title,
+        "specification": token.specification,
+        "source": token.source,
+        "checked": token.checked,
+        "spelled_in": token.spelled_in,
+        "spelling_certain": token.is_spelling_certain,
+        "open": list(token.open),
+        "followers": [
+            {
+                "operator": each.operator,
+                "says": each.says,
+                "source": each.source,
+                "checked": each.checked,
+            }
+            for each in token.followers
+        ],
     }
 
 

@@ -41,6 +41,10 @@ RENDERERS: dict[str, dict[str, str]] = {
         "markdown": "audit.print_markdown",
         "html": "audit.print_html",
     },
+    "PageSignals": {
+        "text": "signals.print_text",
+        "json": "signals.print_json",
+    },
     "Results": {
         "text": "test.print_text",
         "json": "test.print_json",

@@ -6,6 +6,7 @@ import tempfile
 import time
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import IO, Any
 
 from .._codings import ACCEPTED, CodingError, decoder_for
@@ -34,6 +35,15 @@ class DownloadError(UnreadableError):
         self.why = why
         self.status = status
         self.kind = kind
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """A file that was downloaded: its content, the URL after redirects, and the headers."""
+
+    file: IO[bytes]
+    url: str
+    headers: tuple[tuple[str, str], ...]
 
 
 class Downloads:
@@ -83,12 +93,20 @@ class Downloads:
         Raises:
             UnreadableError: the download failed; a `DownloadError`, if not because of the disk.
         """
+        return self.fetch(url, limit).file
+
+    def fetch(self, url: str, limit: int) -> Download:
+        """Return the decoded content, up to ``limit`` bytes and one more, with the headers.
+
+        Raises:
+            UnreadableError: the download failed; a `DownloadError`, if not because of the disk.
+        """
         # On disk, so that a slow reader does not keep the server waiting.
         with _disk_errors(url):
             file = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
         try:
             with Deadline(time.monotonic() + self._timeout) as deadline:
-                self._download(url, file, limit, deadline)
+                target, headers = self._download(url, file, limit, deadline)
             with _disk_errors(url):
                 file.seek(0)
         except BaseException:
@@ -96,16 +114,24 @@ class Downloads:
             with suppress(OSError):
                 file.close()
             raise
-        return file
+        pairs = (
+            (name.decode("latin-1"), value.decode("utf-8", "surrogateescape"))
+            for name, value in headers
+        )
+        return Download(file, target, tuple(pairs))
 
-    def _download(self, url: str, file: IO[bytes], limit: int, deadline: Deadline) -> None:
+    def _download(
+        self, url: str, file: IO[bytes], limit: int, deadline: Deadline
+    ) -> tuple[str, tuple[tuple[bytes, bytes], ...]]:
+        """Copy the content to a file; return the URL after redirects, and the headers."""
         try:
             target = redirect_target(url, url, to_ascii)
             for _ in range(MAX_REDIRECTS + 1):
-                status, location = self._send(url, target, file, limit, deadline)
+                status, headers = self._send(url, target, file, limit, deadline)
                 if wants_body(status):
-                    return
-                if location is None:
+                    return target, headers
+                location = collect_headers(headers).get("location")
+                if location is None or not 300 <= status < 400:
                     raise DownloadError(url, status_phrase(status), status)
                 target = redirect_target(target, location, to_ascii)
         except UrlError as error:
@@ -114,19 +140,18 @@ class Downloads:
 
     def _send(
         self, url: str, target: str, file: IO[bytes], limit: int, deadline: Deadline
-    ) -> tuple[int, str | None]:
-        """Send a request, and copy the content to a file; return status and redirect target."""
+    ) -> tuple[int, tuple[tuple[bytes, bytes], ...]]:
+        """Send a request, and copy the content to a file; return status and headers."""
         sender, sent = self._ways_to(target)
         try:
             with sender.send(target, sent, deadline.check()) as received:
-                headers = collect_headers(received.headers)
+                headers = tuple(received.headers)
                 if wants_body(received.status):
-                    coding = headers.get("content-encoding", "")
+                    coding = collect_headers(headers).get("content-encoding", "")
                     for part in _decoded(received, coding, limit, deadline):
                         with _disk_errors(url):
                             file.write(part)
-                is_redirect = 300 <= received.status < 400
-                return received.status, headers.get("location") if is_redirect else None
+                return received.status, headers
         except UnreadableError:
             raise
         except sender.errors as error:

@@ -11,13 +11,13 @@ from typing import Annotated, Any
 from fastapi import FastAPI, Query, Request, Response
 from pydantic import BaseModel
 
-from .._reports.records import of_crawler
+from .._reports.records import of_crawler, of_policy_token
 from .._version import VERSION
 from .._worker import answers
 from .._worker.files import File, NamedFile, UnreadOutcome
 from .._worker.refusals import answer_too_large
 from ..compose import PRESETS, compose, intentions_of
-from ..crawlers import Purpose, known
+from ..crawlers import POLICY_TOKENS, Purpose, known
 from ..dialects import DIALECTS, RFC9309, dialect_named
 from . import _costs as costs
 from . import _models as models
@@ -243,7 +243,12 @@ def _agents(purpose: Purpose | None, today: date) -> bytes:
         for each in known()
         if purpose is None or purpose in each.purposes
     ]
-    return _encode(models.AgentsResponse(agents=records))
+    policies = [
+        models.PolicyTokenRecord.model_validate(of_policy_token(each))
+        for each in POLICY_TOKENS
+        if purpose in (None, each.purpose)
+    ]
+    return _encode(models.AgentsResponse(agents=records, policy_tokens=policies))
 
 
 @cache

@@ -248,6 +248,20 @@ class OverviewRow(BaseModel):
     text: Annotated[str, Field(examples=["allowed except /cart/; Applebot: blocked"])]
 
 
+class AuditedPolicyToken(BaseModel):
+    """What a file states with a policy token, which names a use of pages in place of a crawler."""
+
+    token: str
+    purpose: Purpose
+    stated: Annotated[bool, Field(description="Whether a group names it.")]
+    access: Annotated[str, Field(description="In that group; without one, unstated or undecided.")]
+    line: int | None
+    rule: str | None
+    proved: bool
+    source: str
+    checked: str
+
+
 class AuditResponse(BaseModel):
     """What known crawlers may fetch."""
 
@@ -257,6 +271,7 @@ class AuditResponse(BaseModel):
     preferences: list[PreferenceRecord]
     licenses: list[str]
     sitemaps: list[str]
+    policy_tokens: list[AuditedPolicyToken]
     fetch: Fetched | None = None
 
 
@@ -316,10 +331,35 @@ class CrawlerRecord(BaseModel):
     checked_more_than_a_year_ago: bool
 
 
+class FollowerRecord(BaseModel):
+    """What an operator says about a policy token."""
+
+    operator: str
+    says: str
+    source: str
+    checked: str
+
+
+class PolicyTokenRecord(BaseModel):
+    """A policy token: it names a use of pages in place of a crawler."""
+
+    token: str
+    purpose: Purpose
+    title: Annotated[str, Field(description="What it states.")]
+    specification: str
+    source: str
+    checked: str
+    spelled_in: Annotated[str, Field(description="The page that its spelling is from.")]
+    spelling_certain: Annotated[bool, Field(description="Whether that is the specification.")]
+    open: Annotated[list[str], Field(description="Questions that are not decided.")]
+    followers: list[FollowerRecord]
+
+
 class AgentsResponse(BaseModel):
-    """The known crawlers, by purpose and token."""
+    """The known crawlers, by purpose and token, and the policy tokens."""
 
     agents: list[CrawlerRecord]
+    policy_tokens: list[PolicyTokenRecord]
 
 
 class DialectRecord(BaseModel):

@@ -15,6 +15,7 @@ stated preferences.
 
 from ._combining import USUAL_CRAWLERS, signals
 from ._grammars import GRAMMARS
+from ._limits import MAX_DOCUMENT, MAX_HTML
 from ._model import (
     Answer,
     Conflict,
@@ -31,6 +32,8 @@ from ._model import (
 
 __all__ = [
     "GRAMMARS",
+    "MAX_DOCUMENT",
+    "MAX_HTML",
     "USUAL_CRAWLERS",
     "Answer",
     "Conflict",

@@ -44,10 +44,11 @@ def signals(
     html: bytes | None = None,
     charset: str | None = None,
     tdmrep: bytes | None = None,
-    documents: Mapping[str, bytes] | None = None,
+    licenses: Mapping[str, bytes] | None = None,
     crawlers: Sequence[str] = (),
     now: datetime,
     unread: Sequence[str] = (),
+    notes: Sequence[str] = (),
     dialect: Dialect = RFC9309,
 ) -> Signals:
     """Return everything that a site says about the use of a page. Nothing is fetched.
@@ -59,10 +60,11 @@ def signals(
         html: The page, if it is HTML; at most `MAX_HTML` bytes are read.
         charset: The charset of the page, from its Content-Type.
         tdmrep: The site's ``/.well-known/tdmrep.json``.
-        documents: License documents (RSL) by their URLs; see `Signals.licenses`.
+        licenses: License documents (RSL) that apply to the page, by their URLs.
         crawlers: The crawlers to answer for. Default: those that a group of the robots.txt names.
         now: The current time, with a time zone, for ``unavailable_after``.
         unread: Sources that could not be read, and why. Then no use is called unstated.
+        notes: What else there is to say; it comes last in `Signals.notes`.
         dialect: How to read the robots.txt.
 
     Raises:
@@ -74,8 +76,9 @@ def signals(
     file = robots if isinstance(robots, RobotsTxt) else parse(robots or b"", dialect)
     page = _read_page(url, list(headers), html, charset, tdmrep, now, crawlers)
     page.licenses[:0] = licenses_of(file)
-    for where, body, scope in _documents(page, documents or {}, url):
-        page += _read_license(body, where, url, scope)
+    for where, body in (*(licenses or {}).items(), *page.embedded):
+        page += _read_license(body, where, url)
+    page.notes += notes
     combined = _Combined(url, file, page, tuple(unread))
     return combined.result(tuple(crawlers))
 
@@ -117,21 +120,11 @@ def _keep_last_reservation(found: Reading) -> None:
         )
 
 
-def _documents(
-    page: Reading, documents: Mapping[str, bytes], url: str
-) -> Iterator[tuple[str, bytes, str]]:
-    """Yield the license documents: where they are, and the URL that their paths belong to."""
-    for name in dict.fromkeys(each.url for each in page.licenses):
-        if name in documents:
-            yield name, documents[name], name
-    for where, body in page.embedded:
-        yield where, body, url
-
-
-def _read_license(body: bytes, where: str, url: str, base: str) -> Reading:
+def _read_license(body: bytes, where: str, url: str) -> Reading:
     from ._rsl import read_rsl  # noqa: PLC0415 - few sites have one
 
-    return read_rsl(body, where, url, base)
+    # Its paths belong to its own URL; within a page, to that of the page.
+    return read_rsl(body, where, url, where if "://" in where else url)
 
 
 class _Combined:

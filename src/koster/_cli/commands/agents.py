@@ -11,7 +11,7 @@ from ... import crawlers
 from ..._reports import screen
 from ..._reports.agents import Agents
 from ..._reports.registry import render
-from ...crawlers import Crawler
+from ...crawlers import POLICY_TOKENS, Crawler, PolicyToken, policy_token
 from ...errors import MissingExtraError
 from ..help import command
 from ..names import CrawlerType
@@ -24,21 +24,23 @@ from ..types import format_option
 def agents(name: str | None, form: str) -> None:
     """List the known crawlers, or explain one: purpose, rules it obeys, verification.
 
-    NAME is a product token, or part of a token, an operator or a product.
+    NAME is a product token, or part of a token, an operator or a product. Policy tokens are listed,
+    too: they name a use of pages in place of a crawler.
     """
+    policies = tuple(each for each in POLICY_TOKENS if (name or "").strip().lower() in each.token)
     try:
-        found = _find(name)
-        if not found and name is not None:
+        found = () if name and policy_token(name) else _find(name)
+        if not (found or policies) and name is not None:
             near = crawlers.suggestions(name)
             hint = f". Did you mean {', '.join(near)}?" if near else ""
             screen.complain(f"no known crawler matches {name!r}{hint}")
     except MissingExtraError as error:
         screen.complain(str(error))
         sys.exit(2)
-    if found or form != "text":
-        is_exact = name is not None and _is_token(name, found)
-        render(Agents(found, datetime.now(UTC).date(), is_exact), form)
-    sys.exit(0 if found else 1)
+    if found or policies or form != "text":
+        is_exact = name is not None and _is_token(name, found, policies)
+        render(Agents(found, policies, datetime.now(UTC).date(), is_exact), form)
+    sys.exit(0 if found or policies else 1)
 
 
 def _find(name: str | None) -> tuple[Crawler, ...]:
@@ -49,7 +51,7 @@ def _find(name: str | None) -> tuple[Crawler, ...]:
     return (crawler,) if crawler is not None else crawlers.matching(name.strip())
 
 
-def _is_token(name: str, found: tuple[Crawler, ...]) -> bool:
-    """Return whether a name is the token of the only crawler found."""
+def _is_token(name: str, found: tuple[Crawler, ...], policies: tuple[PolicyToken, ...]) -> bool:
+    """Return whether a name is the token of the only one found."""
     token = name.partition("/")[0].strip().lower()
-    return len(found) == 1 and found[0].token.lower() == token
+    return [each.token.lower() for each in (*found, *policies)] == [token]

@@ -1,0 +1,155 @@
+"""Fetches what `koster.signals` reads: a page, its site's files, and the licenses that they name.
+
+The page is fetched only if its robots.txt allows it. Requests go out one after the other.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from datetime import datetime
+from urllib.parse import urlsplit
+
+from .._charsets import declared_charset
+from .._contents import is_page
+from ..access import Outcome
+from ..decisions import Reason
+from ..errors import UnreadableError
+from ..politeness import RULE_OF_THUMB
+from ..signals import MAX_DOCUMENT, MAX_HTML, Signals, signals
+from .downloads import Download, DownloadError, Downloads
+
+#: The path of the file of TDMRep.
+TDMREP = "/.well-known/tdmrep.json"
+#: Files that are only said to be there.
+PRESENCE = ("/ai.txt", "/llms.txt")
+
+#: The number of licenses that are fetched.
+_MAX_LICENSES = 5
+#: The most seconds between two requests.
+_MAX_PAUSE = 5.0
+#: Bytes of a file that show whether it is an HTML page: many sites answer everything with one.
+_BEGINNING = 2_000
+_HTML_TYPES = ("", "text/html", "application/xhtml+xml")
+
+
+def fetch_signals(
+    url: str,
+    robots: Outcome,
+    downloads: Downloads,
+    *,
+    agent: str,
+    crawlers: Sequence[str] = (),
+    now: datetime,
+) -> Signals:
+    """Return everything that a site says about the use of a page.
+
+    Args:
+        url: The absolute URL of the page.
+        robots: Its site's robots.txt, as it was fetched.
+        downloads: Fetches the other files.
+        agent: The name under which they are fetched: pages that it may not fetch are not.
+        crawlers: See `koster.signals.signals`.
+        now: Likewise.
+
+    Sources that cannot be read are in `Signals.unread`.
+    """
+    return _Fetched(url, robots, downloads, agent).signals(crawlers, now)
+
+
+class _Fetched:
+    """The sources of a page."""
+
+    def __init__(self, url: str, robots: Outcome, downloads: Downloads, agent: str) -> None:
+        self._url = url
+        self._robots = robots
+        self._downloads = downloads
+        self._agent = agent
+        self._unread: list[str] = []
+        self._took = 0.0
+        self._origin = str(robots.origin)
+
+    def signals(self, crawlers: Sequence[str], now: datetime) -> Signals:
+        file = self._robots.robots
+        if file is None and self._robots.reason is not Reason.UNAVAILABLE:
+            self._unread.append(f"robots.txt: {self._robots.why}")
+        tdmrep = self._document(self._origin + TDMREP, is_optional=True)
+        page, html, charset = self._page()
+        licenses: dict[str, bytes] = {}
+        notes = [each for each in map(self._presence, PRESENCE) if each]
+        while True:
+            found = signals(
+                page.url if page else self._url,
+                robots=file,
+                headers=page.headers if page else (),
+                html=html,
+                charset=charset,
+                tdmrep=tdmrep,
+                licenses=licenses,
+                crawlers=crawlers,
+                now=now,
+                unread=self._unread,
+                notes=notes,
+            )
+            todo = [each.url for each in found.licenses if each.url not in licenses]
+            todo = list(dict.fromkeys(todo))
+            if not todo or len(licenses) >= _MAX_LICENSES:
+                return found
+            licenses[todo[0]] = self._document(todo[0]) or b""
+
+    def _page(self) -> tuple[Download | None, bytes | None, str | None]:
+        """Return the response and, if it is HTML, the beginning of the page and its charset."""
+        decision = self._robots.decide(self._url, self._agent)
+        if not decision.allowed:
+            self._unread.append(f"page: not fetched ({decision})")
+            return None, None, None
+        page = self._fetch(self._url, MAX_HTML, "page")
+        if page is None:
+            return None, None, None
+        with page.file as file:
+            body = file.read(MAX_HTML + 1)
+        headers = {name.lower(): value for name, value in page.headers}
+        content_type = headers.get("content-type", "")
+        is_html = content_type.partition(";")[0].strip().lower() in _HTML_TYPES
+        return page, body if is_html else None, declared_charset(content_type)
+
+    def _document(self, url: str, *, is_optional: bool = False) -> bytes | None:
+        """Return a document; None if there is none, or it cannot be read."""
+        name = urlsplit(url).path if url.startswith(self._origin) else url
+        found = self._fetch(url, MAX_DOCUMENT, name, is_optional=is_optional)
+        if found is None:
+            return None
+        with found.file as file:
+            return file.read(MAX_DOCUMENT + 1)
+
+    def _presence(self, path: str) -> str | None:
+        """Return a note about a file that the site has."""
+        try:
+            found = self._get(self._origin + path, _BEGINNING)
+        except UnreadableError:
+            return None
+        with found.file as file:
+            has_text = file.read(_BEGINNING)
+        return None if is_page(has_text) else f"{path} is there: koster does not read it"
+
+    def _fetch(
+        self, url: str, limit: int, name: str, *, is_optional: bool = False
+    ) -> Download | None:
+        try:
+            return self._get(url, limit)
+        except DownloadError as error:
+            is_missing = error.status in (404, 410)
+            if not (is_optional and is_missing):
+                self._unread.append(f"{name}: {error.why}")
+        except UnreadableError as error:
+            self._unread.append(str(error))
+        return None
+
+    def _get(self, url: str, limit: int) -> Download:
+        # As for a site that sets no pace, but people wait for the answer.
+        time.sleep(min(self._took * RULE_OF_THUMB.times_fetch, _MAX_PAUSE))
+        began = time.monotonic()
+        try:
+            return self._downloads.fetch(url, limit)
+        finally:
+            self._took = time.monotonic() - began
