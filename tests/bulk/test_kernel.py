@@ -506,7 +506,25 @@ def test_facts() -> None:
         ],
         "unknown": [{"key": "foo", "count": 2}],
         "findings": ["byte-order-mark", "lone-carriage-return", "rule-before-group"],
+        "training_preference": None,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("body", "stated"),
+    [
+        ("User-agent: __usage_ai-training\nDisallow: /\n", "no"),
+        ("User-agent: GPTBot\nUser-agent: __USAGE_AI-Training\nDisallow: /a\n", "partly"),
+        ("User-agent: *\nDisallow: /\n\nUser-agent: __usage_ai-training\nAllow: /\n", "yes"),
+        # Whether rules for * apply is not specified.
+        ("User-agent: *\nDisallow: /\n", None),
+        ("User-agent: *\nDisallow: /__usage_ai-training\n", None),
+        ("User-agent: __usage_ai-training-2\nDisallow: /\n", None),
+    ],
+)
+def test_the_policy_token_for_training_is_a_fact(body: str, stated: str | None) -> None:
+    (found,) = kernel.facts(pa.array([body.encode()])).to_pylist()
+    assert found["training_preference"] == stated
 
 
 def test_facts_of_a_dialect_in_which_blank_lines_and_unknown_directives_matter() -> None:

@@ -124,6 +124,10 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
             fields=(Column("key", "Its name."), Column("count", "Its number of lines.")),
         ),
         Column("findings", "Names of checks, see below."),
+        Column(
+            "training_preference",
+            "What the group of the policy token `__usage_ai-training` states about AI training: `yes`, `no`, `partly`, or `undecided` if that is not proved; null: no group names it.",
+        ),
     ),
     "events": (
         Column("time", "When the request was made, in UTC."),

@@ -268,6 +268,7 @@ def _of_statement(each: Statement) -> dict[str, Any]:
     return {
         "kind": each.grammar.name,
         "where": each.where,
+        "line": each.line,
         "text": each.text,
         "stated": each.stated.value,
         "for": each.crawler or "*",

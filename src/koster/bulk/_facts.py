@@ -8,10 +8,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from .. import directives
+from .._asking import rules_for_data
 from .._charsets import MAX_BYTES
 from .._contents import is_binary, is_page, wide_charset
+from ..analysis import Extent, classify
+from ..crawlers import POLICY_TOKENS, Purpose
 from ..dialects import Dialect
 from ..model import DIRECTIVE_OF, RULES, Directive, text_of
+from ..robots import parse
 from ._arrow import pa
 from ._loops import batches as _batches
 
@@ -34,7 +38,9 @@ _COUNTED = pa.field("count", pa.int32())
 #: group. A delay or preference applies to the agents above it in its group. ``rules``: Allow and
 #: Disallow lines, also without a value. ``directives``: the count of each known directive;
 #: ``unknown``: of each other one, in lower case. ``malformed``: lines that are neither a directive
-#: nor a comment. ``findings``: names of checks of ``koster lint``.
+#: nor a comment. ``findings``: names of checks of ``koster lint``. ``training_preference``:
+#: what the group of the policy token for AI training states: ``yes``, ``no``, ``partly``, or
+#: ``undecided`` if that is not proved; null if no group names it.
 FACTS = pa.struct([
     pa.field("bytes", pa.int64()),
     pa.field("lines", pa.int32()),
@@ -57,6 +63,7 @@ FACTS = pa.struct([
     pa.field("directives", _list_of(pa.field("directive", pa.string()), _COUNTED)),
     pa.field("unknown", _list_of(pa.field("key", pa.string()), _COUNTED)),
     pa.field("findings", pa.list_(pa.string())),
+    pa.field("training_preference", pa.string()),
 ])  # fmt: skip
 
 _PREFERENCES = {
@@ -134,7 +141,24 @@ def _facts(served: bytes, body: bytes, dialect: Dialect) -> dict[str, Any]:
         ],
         "unknown": list(keys.items()),
         "findings": list(_findings(served, groups, orphans)),
+        "training_preference": _training_preference(body, dialect),
     }
+
+
+def _training_preference(body: bytes, dialect: Dialect) -> str | None:
+    """Return what a file states with the policy token for AI training."""
+    # Nearly no file has one.
+    if _TRAINING.encode() not in body.lower():
+        return None
+    rules = rules_for_data(parse(body, dialect), _TRAINING)
+    if not rules.is_named:
+        return None
+    found = classify(rules)
+    return _STATED[found.extent] if found.is_proved else "undecided"
+
+
+_TRAINING = next(each.token for each in POLICY_TOKENS if each.purpose is Purpose.TRAINING)
+_STATED = {Extent.ALL: "no", Extent.SOME: "partly", Extent.NONE: "yes"}
 
 
 def _text_of(raw: bytes) -> str:

@@ -13,6 +13,7 @@ from . import (  # noqa: F401 - each adds its checks
     _lines,
     _managed,
     _patterns,
+    _preferences,
     _resources,
     _semantics,
     _sitemap_lines,

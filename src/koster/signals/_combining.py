@@ -95,15 +95,15 @@ def _read_page(
     """Return what the sources beside the robots.txt state."""
     found = Reading()
     if tdmrep is not None:
-        from ._tdmrep import read_tdmrep  # noqa: PLC0415 - only for sites that have it
+        from ._tdmrep import read_tdmrep
 
         found += read_tdmrep(tdmrep, url)
     if headers:
-        from ._headers import read_headers  # noqa: PLC0415 - needs an extra
+        from ._headers import read_headers
 
         found += read_headers(headers, now, crawlers)
     if html is not None:
-        from ._pages import read_html  # noqa: PLC0415 - needs an extra
+        from ._pages import read_html
 
         found += read_html(html, charset, now, crawlers)
     _keep_last_reservation(found)
@@ -121,7 +121,7 @@ def _keep_last_reservation(found: Reading) -> None:
 
 
 def _read_license(body: bytes, where: str, url: str) -> Reading:
-    from ._rsl import read_rsl  # noqa: PLC0415 - few sites have one
+    from ._rsl import read_rsl
 
     # Its paths belong to its own URL; within a page, to that of the page.
     return read_rsl(body, where, url, where if "://" in where else url)

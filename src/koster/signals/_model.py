@@ -93,6 +93,7 @@ class Statement:
         use: The use.
         stated: YES, NO or UNDECIDED.
         crawler: The product token of whom it binds; empty: everybody.
+        line: The line in the robots.txt, if it is there.
     """
 
     grammar: Grammar
@@ -101,6 +102,7 @@ class Statement:
     use: Use
     stated: Stated
     crawler: str = ""
+    line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from ..errors import MissingExtraError
 from ..model import Directive
 from ..robots import RobotsTxt, Rules
 from ._grammars import CONTENT_SIGNAL, CONTENT_USAGE, CONTROL_TOKEN, GROUP, POLICY_TOKEN
-from ._model import Crawl, License, Reading, Stated, Statement, Unseen, Use
+from ._model import Crawl, Grammar, License, Reading, Stated, Statement, Unseen, Use
 from ._words import (
     CONTENT_SIGNALS,
     CONTENT_USAGES,
@@ -31,6 +31,13 @@ _STATED = {True: Stated.YES, False: Stated.NO}
 def place(line: int) -> str:
     """Return the name of a place in a robots.txt."""
     return f"robots.txt, line {line}"
+
+
+def _at(
+    line: int, grammar: Grammar, text: str, use: Use, stated: Stated, crawler: str = EVERYBODY
+) -> Statement:
+    """Return a statement in a line of the robots.txt."""
+    return Statement(grammar, place(line), text, use, stated, crawler, line)
 
 
 def record_of(agent: str) -> Crawler | None:
@@ -128,13 +135,13 @@ def _of_rules(decision: Decision, rules: Rules, agent: str) -> Iterator[Statemen
         return
     if not decision.allowed:
         for use in OF_FETCHED_PAGES:
-            yield Statement(GROUP, place(rule.line), str(rule), use, Stated.NO, agent)
+            yield _at(rule.line, GROUP, str(rule), use, Stated.NO, agent)
         return
     record = record_of(agent) if agent else None
     # Without a group of its own nothing is said about what it is for.
     if record is not None and rules.is_named:
         for use in uses_of(record):
-            yield Statement(GROUP, place(rule.line), str(rule), use, Stated.YES, agent)
+            yield _at(rule.line, GROUP, str(rule), use, Stated.YES, agent)
 
 
 def _control_tokens(agent: str) -> Sequence[Crawler]:
@@ -155,10 +162,8 @@ def _of_control_token(robots: RobotsTxt, url: str, token: Crawler) -> Iterator[S
     # The rules for * state something about crawling; only a group of its own is about the use.
     if rule is not None and rules.is_named:
         for use in uses_of(token):
-            yield Statement(
-                CONTROL_TOKEN, place(rule.line), f"{token.token}: {rule}", use,
-                _STATED[rule.allow], token.token,
-            )  # fmt: skip
+            text = f"{token.token}: {rule}"
+            yield _at(rule.line, CONTROL_TOKEN, text, use, _STATED[rule.allow], token.token)
 
 
 def _of_policy_token(robots: RobotsTxt, url: str, token: PolicyToken) -> Iterator[Statement]:
@@ -169,10 +174,10 @@ def _of_policy_token(robots: RobotsTxt, url: str, token: PolicyToken) -> Iterato
     if rules.is_named:
         line = rule.line if rule else rules.group_lines[0]
         text = f"{token.token}: {rule or 'no rule'}"
-        yield Statement(POLICY_TOKEN, place(line), text, use, _STATED[decision.allowed])
+        yield _at(line, POLICY_TOKEN, text, use, _STATED[decision.allowed])
     elif rule is not None and not decision.allowed:
         text = f"*: {rule}; whether * applies to {token.token} is not specified"
-        yield Statement(POLICY_TOKEN, place(rule.line), text, use, Stated.UNDECIDED)
+        yield _at(rule.line, POLICY_TOKEN, text, use, Stated.UNDECIDED)
 
 
 def _of_preferences(rules: Rules, url: str, agent: str) -> Reading:
@@ -200,7 +205,7 @@ def _of_preferences(rules: Rules, url: str, agent: str) -> Reading:
                 found.notes.append(f"{where}: {text} {_UNKNOWN[use is None]}")
             else:
                 grammar = CONTENT_SIGNAL if is_signal else CONTENT_USAGE
-                found.statements.append(Statement(grammar, where, text, use, stated, crawler))
+                found.statements.append(_at(each.line, grammar, text, use, stated, crawler))
     return found
 
 

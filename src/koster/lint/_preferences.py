@@ -1,0 +1,90 @@
+"""Checks of preferences that are stated in several grammars at once, and of policy tokens."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from ..crawlers import POLICY_PREFIX, POLICY_TOKENS, policy_token
+from ..model import Directive, Line
+from ..signals import Conflict, Use, signals
+from ._checks import WARNING, check
+from ._model import CheckedFile, Place, Remark, truncate
+
+#: Pages whose preferences are compared: what is stated there is stated about most of a site.
+_PAGES = ("/", "/some/usual/page")
+#: How similar a typo is to the name of a policy token, without its signs.
+_SIMILAR = 0.85
+_LETTERS = str.maketrans("", "", "_-. ")
+#: Nothing in a robots.txt depends on the time.
+_ANY_TIME = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@check("E012", "unknown-policy-token", WARNING, "A policy token is unknown",
+    why="Nobody obeys its group: crawlers look for the exact name.",
+    example="User-agent: __usage_ai_training\nDisallow: /\n",
+    fix="User-agent: __usage_ai-training\nDisallow: /\n",
+    source=POLICY_TOKENS[0].source)  # fmt: skip
+def unknown_policy_token(subject: CheckedFile) -> Iterator[Remark]:
+    for line in subject.lines_of(Directive.USER_AGENT):
+        if not _may_be_policy_token(line) or policy_token(line.value):
+            continue
+        near = _nearest(line.value)
+        yield Remark(
+            subject.value(line),
+            f'Unknown policy token "{truncate(line.value)}": nobody obeys this group',
+            f"Did you mean {near}?" if near else f"Known: {', '.join(_tokens())}",
+            proposal=(subject.edit_value(line, near),) if near else (),
+        )
+
+
+def _may_be_policy_token(line: Line) -> bool:
+    name = line.value.lower()
+    return name.startswith(POLICY_PREFIX) or (len(name) < 60 and _nearest(name) is not None)
+
+
+def _tokens() -> list[str]:
+    return [each.token for each in POLICY_TOKENS]
+
+
+def _nearest(name: str) -> str | None:
+    """Return the policy token that a name is probably a typo of, or None."""
+    letters = name.lower().translate(_LETTERS)
+    by_letters = {token.translate(_LETTERS): token for token in _tokens()}
+    near = difflib.get_close_matches(letters, by_letters, n=1, cutoff=_SIMILAR)
+    return by_letters[near[0]] if near else None
+
+
+@check("E013", "contradicting-grammars", WARNING, "Preferences in several grammars contradict one another",
+    why="A crawler that reads one of them does what another one forbids. Those that read all of them apply the most restrictive one.",
+    example="User-agent: *\nContent-Signal: ai-train=no\nContent-Usage: train-ai=y\nDisallow: /a\n",
+    fix="User-agent: *\nContent-Signal: ai-train=no\nContent-Usage: train-ai=n\nDisallow: /a\n",
+    source="draft-ietf-aipref-vocab-08 §6.1")  # fmt: skip
+def contradicting_grammars(subject: CheckedFile) -> Iterator[Remark]:
+    if not _states_preferences(subject):
+        return
+    found: dict[tuple[int | None, int | None], Conflict] = {}
+    for page in _PAGES:
+        for each in signals(page, robots=subject.robots, now=_ANY_TIME).conflicts:
+            if each.yes.grammar is not each.no.grammar:
+                found.setdefault((each.yes.line, each.no.line), each)
+    for each in found.values():
+        line = subject.lines[(each.yes.line or 1) - 1]
+        no = f"line {each.no.line} ({truncate(each.no.text)})"
+        yield Remark(
+            Place(line.number, 0, len(line.text.rstrip())),
+            f"{_USES.get(each.use, each.use)} is allowed here, and {no} forbids it",
+            "Say the same in both",
+        )
+
+
+_USES = {Use.AI_TRAIN: "AI training", Use.AI_INPUT: "Use in AI answers", Use.SEARCH: "Search"}
+
+
+def _states_preferences(subject: CheckedFile) -> bool:
+    """Return whether a file states preferences besides rules for crawlers."""
+    if subject.lines_of(Directive.CONTENT_SIGNAL) or subject.lines_of(Directive.CONTENT_USAGE):
+        return True
+    agents = subject.lines_of(Directive.USER_AGENT)
+    return any(line.value.lower().startswith(POLICY_PREFIX) for line in agents)
