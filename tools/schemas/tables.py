@@ -126,7 +126,8 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("findings", "Names of checks, see below."),
         Column(
             "training_preference",
-            "What the group of the policy token `__usage_ai-training` states about AI training: `yes`, `no`, `partly`, or `undecided` if that is not proved; null: no group names it.",
+            "What the group of the policy token `__usage_ai-training` states about AI training: "
+            "`yes`, `no`, `partly`, or `undecided` if that is not proved; null: no group names it.",
         ),
     ),
     "events": (
