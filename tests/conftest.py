@@ -55,6 +55,15 @@ def pytest_configure() -> None:
         raise pytest.UsageError(warning)
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Name cases with binary arguments by the argument: what is compressed has the time in it.
+
+    The processes of a run must collect the same names.
+    """
+    is_binary = isinstance(val, bytes) and not val.isascii()
+    return argname if is_binary else None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave thorough tests to `make test-all`, unless they are asked for (-m, -k, file::test)."""
     asked = config.getoption("markexpr") or config.getoption("keyword")

@@ -29,6 +29,7 @@ MODULES = {
     "koster.crawlers": "Known crawlers",
     "koster.lint": "Find mistakes in a robots.txt",
     "koster.audit": "Which crawlers a file allows and blocks",
+    "koster.signals": "What a site says about the use of a page",
     "koster.diff": "What a change allows and blocks",
     "koster.expectations": "Check expected access",
     "koster.formatting": "Format a file",

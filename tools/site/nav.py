@@ -48,7 +48,7 @@ NAV: list[Entry] = [
             {
                 "Site owners": _in(
                     "guides/owners",
-                    "first-file no-ai-training staging check-and-fix generated-files indexed-though-blocked test-access compare ci pre-commit who-ignores tester",
+                    "first-file no-ai-training what-i-said-about-ai staging check-and-fix generated-files indexed-though-blocked test-access compare ci pre-commit who-ignores tester",
                 )
             },
             {
@@ -68,7 +68,7 @@ NAV: list[Entry] = [
     },
     {
         "Concepts": _in(
-            "concepts", "decisions groups patterns dialects fetching freshness pace proofs logs"
+            "concepts", "decisions groups patterns dialects fetching freshness pace signals proofs logs"
         )
     },
     {

@@ -18,9 +18,11 @@ import koster
 from koster.access import FailureKind, Html, Redirects, Unreachable
 from koster.bulk.warc import FetchClass
 from koster.compose import PRESETS
-from koster.crawlers import MANNERS, Obeys, Purpose, known
+from koster.crawlers import MANNERS, POLICY_TOKENS, Obeys, Purpose, known
 from koster.fetch import EventName
 from koster.fetch.events import _level_of
+from koster.signals import GRAMMARS, Use
+from koster.signals import _words as words_of
 from tools import schemas
 from tools.schemas import tables as schema_tables
 
@@ -195,6 +197,53 @@ def crawlers() -> str:
     return "\n\n".join(parts)
 
 
+def policy_tokens() -> str:
+    """Return a section for each policy token."""
+    parts = []
+    for each in POLICY_TOKENS:
+        lines = [
+            f"States {each.title}, in [{each.specification}]({each.source}), read on {each.checked}.",
+        ]
+        if not each.is_spelling_certain:
+            lines.append(f"Its spelling is not from there, but from [another page]({each.spelled_in}).")
+        lines += [f"Undecided: {question}." for question in each.open]
+        lines += [
+            f"{one.operator} {one.says} ([{one.checked}]({one.source}))." for one in each.followers
+        ]
+        parts += [f"### `{each.token}`", "\n".join(f"- {line}" for line in lines)]
+    return "\n\n".join(parts)
+
+
+def grammars() -> str:
+    """Return the table of grammars of preferences."""
+    rows = [
+        (
+            f"`{each.name}`",
+            f"[{text(each.title)}]({each.source})" if each.source else text(each.title),
+            text(each.standing),
+        )
+        for each in GRAMMARS
+    ]
+    return table(("kind", "what it is", "standing"), rows)
+
+
+def uses() -> str:
+    """Return the table of uses, with the words of each grammar."""
+    texts = member_texts(Use)
+    rows = []
+    for use in Use:
+        words = [
+            *(f"Content-Signal `{key}`" for key, each in words_of.CONTENT_SIGNALS.items() if each is use),
+            *(f"Content-Usage `{key}`" for key, each in words_of.CONTENT_USAGES.items() if each is use),
+            *(f"`{rule}`" for rule, (each, _) in words_of.ROBOTS_RULES.items() if each is use),
+            *(f"RSL `{key}`" for key, some in words_of.RSL_USAGES.items() if use in some),
+            *(["`tdm-reservation`"] if use is Use.TDM else []),
+            *(f"crawlers for {purpose}" for purpose, each in words_of.PURPOSES.items() if each is use),
+        ]
+        rows.append((f"`{use}`", texts[use.name], ", ".join(words)))
+    return table(("use", "what it is", "words"), rows)
+
+
 #: What `insert` comments name.
 INSERTS: dict[str, Callable[[], str]] = {
     "benchmarks": benchmarks.tables,
@@ -218,6 +267,7 @@ INSERTS: dict[str, Callable[[], str]] = {
     "failure-kinds": failure_kinds,
     "fetch-classes": fetch_classes,
     "fuzz": proofs.fuzz,
+    "grammars": grammars,
     "html": html,
     "line-kinds": line_kinds,
     "mutants": proofs.mutants,
@@ -227,12 +277,14 @@ INSERTS: dict[str, Callable[[], str]] = {
     "parsers-about": parsers.about,
     "parsers-by-topic": parsers.by_topic,
     "parsers-missing": parsers.missing,
+    "policy-tokens": policy_tokens,
     "presets": presets,
     "real-sites": real_sites.findings,
     "reasons": reasons,
     "redirects": redirects,
     "suite-topics": suite.table,
     "unreachable": unreachable,
+    "uses": uses,
 }
 
 _INSERT = re.compile(
