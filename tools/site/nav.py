@@ -68,7 +68,8 @@ NAV: list[Entry] = [
     },
     {
         "Concepts": _in(
-            "concepts", "decisions groups patterns dialects fetching freshness pace signals proofs logs"
+            "concepts",
+            "decisions groups patterns dialects fetching freshness pace signals proofs logs",
         )
     },
     {

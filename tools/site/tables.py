@@ -205,7 +205,9 @@ def policy_tokens() -> str:
             f"States {each.title}, in [{each.specification}]({each.source}), read on {each.checked}.",
         ]
         if not each.is_spelling_certain:
-            lines.append(f"Its spelling is not from there, but from [another page]({each.spelled_in}).")
+            lines.append(
+                f"Its spelling is not from there, but from [another page]({each.spelled_in})."
+            )
         lines += [f"Undecided: {question}." for question in each.open]
         lines += [
             f"{one.operator} {one.says} ([{one.checked}]({one.source}))." for one in each.followers
@@ -233,12 +235,24 @@ def uses() -> str:
     rows = []
     for use in Use:
         words = [
-            *(f"Content-Signal `{key}`" for key, each in words_of.CONTENT_SIGNALS.items() if each is use),
-            *(f"Content-Usage `{key}`" for key, each in words_of.CONTENT_USAGES.items() if each is use),
+            *(
+                f"Content-Signal `{key}`"
+                for key, each in words_of.CONTENT_SIGNALS.items()
+                if each is use
+            ),
+            *(
+                f"Content-Usage `{key}`"
+                for key, each in words_of.CONTENT_USAGES.items()
+                if each is use
+            ),
             *(f"`{rule}`" for rule, (each, _) in words_of.ROBOTS_RULES.items() if each is use),
             *(f"RSL `{key}`" for key, some in words_of.RSL_USAGES.items() if use in some),
             *(["`tdm-reservation`"] if use is Use.TDM else []),
-            *(f"crawlers for {purpose}" for purpose, each in words_of.PURPOSES.items() if each is use),
+            *(
+                f"crawlers for {purpose}"
+                for purpose, each in words_of.PURPOSES.items()
+                if each is use
+            ),
         ]
         rows.append((f"`{use}`", texts[use.name], ", ".join(words)))
     return table(("use", "what it is", "words"), rows)

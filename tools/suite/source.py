@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 CASES = ROOT / "tests" / "cases"
-#: What lint finds: not about decisions.
-_FINDINGS = "owners.toml"
+#: These are not about decisions: what lint finds, and what sites say about use.
+_OTHERS = ("owners.toml", "signals.toml")
 SENTENCES = ROOT / "tests" / "sentences.toml"
 
 #: The level of cases that are choices of koster: they are not part of the suite.
@@ -104,7 +104,7 @@ class Sentence:
 @cache
 def entries() -> tuple[Entry, ...]:
     """Return all cases, in the order of the files."""
-    paths = sorted(path for path in CASES.glob("*.toml") if path.name != _FINDINGS)
+    paths = sorted(path for path in CASES.glob("*.toml") if path.name not in _OTHERS)
     return tuple(entry for path in paths for entry in _entries(path))
 
 

@@ -1,0 +1,136 @@
+"""What statements of all sources amount to: the cases of ``tests/cases/signals.toml``, and bounds."""
+
+from __future__ import annotations
+
+import tomllib
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import koster
+from koster.crawlers import POLICY_TOKENS
+from koster.signals import GRAMMARS, Signals, Stated, Status, Use, signals
+from tests.helpers.support import ROOT
+
+NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
+ALL = tomllib.loads((ROOT / "tests" / "cases" / "signals.toml").read_text("utf-8"))["case"]
+
+
+def signals_of(case: dict[str, Any], *crawlers: str) -> Signals:
+    headers = [tuple(line.split(": ", 1)) for line in case.get("headers", ())]
+    html, tdmrep, license_ = (case.get(name) for name in ("html", "tdmrep", "license"))
+    return signals(
+        case.get("url", "https://shop.example/"),
+        robots=case.get("robots"),
+        headers=headers,
+        html=html.encode() if html is not None else None,
+        tdmrep=tdmrep.encode() if tdmrep is not None else None,
+        licenses={"https://shop.example/license.xml": license_.encode()} if license_ else None,
+        crawlers=crawlers,
+        now=NOW,
+    )
+
+
+def stated(found: Signals, crawler: str = "") -> dict[str, str]:
+    """Return what is stated about each use, without those that nothing is stated about."""
+    answers = {use.value: found.of(use, crawler).stated for use in Use}
+    return {use: each.value for use, each in answers.items() if each is not Stated.UNSTATED}
+
+
+@pytest.mark.parametrize("case", ALL, ids=[case["id"] for case in ALL])
+def test_cases(case: dict[str, Any]) -> None:
+    found = signals_of(case)
+    assert stated(found) == case["uses"]
+    for crawler, uses in case.get("crawlers", {}).items():
+        assert stated(signals_of(case, crawler), crawler) == uses, crawler
+    for note in case.get("notes", ()):
+        assert any(note in each for each in found.notes), found.notes
+    assert [each.signal for each in found.unseen if each.crawler == "*"] == case.get("unseen", [])
+    if "conflicts" in case:
+        assert {each.use.value for each in found.conflicts} == set(case["conflicts"])
+    assert [each.url for each in found.licenses] == case.get("licenses", [])
+
+
+def test_ids_of_cases_are_unique() -> None:
+    assert len({case["id"] for case in ALL}) == len(ALL)
+
+
+def test_every_source_names_its_place_and_words() -> None:
+    for case in ALL:
+        for answer in signals_of(case, "GPTBot", "Google-Extended").answers:
+            for each in answer.statements:
+                assert each.where
+                assert each.text
+                assert each.grammar in GRAMMARS
+                if each.line is not None:
+                    line = case["robots"].split("\n")[each.line - 1]
+                    assert each.text.split(";")[0].rpartition(": ")[2].split("=")[0] in line
+
+
+def test_crawlers_that_the_file_names_have_answers_about_what_they_are_for() -> None:
+    body = "User-agent: GPTBot\nUser-agent: Googlebot\nUser-agent: FooBot\nDisallow: /\n"
+    found = signals("/", robots=body, now=NOW)
+    told = {(each.use.value, each.crawler) for each in found.answers if each.crawler}
+    assert {("ai-train", "GPTBot"), ("search", "Googlebot")} <= told
+    assert ("search", "GPTBot") not in told
+    assert [each.crawler for each in found.crawl][:2] == ["Googlebot", "bingbot"]
+    assert not next(each for each in found.crawl if each.crawler == "GPTBot").allowed
+
+
+def test_what_could_not_be_read_is_never_unstated() -> None:
+    body = "User-agent: *\nContent-Signal: ai-train=no, search=yes\nAllow: /\n"
+    found = signals("/", robots=body, now=NOW, unread=["page: timed out"])
+    assert stated(found) == {
+        "search": "undecided", "snippet": "undecided", "archive": "undecided",
+        "ai-input": "undecided", "ai-train": "no", "tdm": "undecided",
+    }  # fmt: skip
+    assert found.unread == ("page: timed out",)
+
+
+def test_the_most_restrictive_statement_counts() -> None:
+    body = "User-agent: *\nContent-Signal: ai-train=no\nContent-Usage: train-ai=y\nAllow: /\n"
+    answer = signals("/", robots=body, now=NOW).of(Use.AI_TRAIN)
+    assert (answer.stated, answer.effective) == (Stated.CONFLICT, Stated.NO)
+
+
+def test_other_names_of_uses() -> None:
+    assert (Use("index"), Use("Train-AI"), Use("tdm")) == (Use.SEARCH, Use.AI_TRAIN, Use.TDM)
+    with pytest.raises(ValueError, match="robotics"):
+        Use("robotics")
+
+
+def test_now_needs_a_time_zone() -> None:
+    with pytest.raises(ValueError, match="time zone"):
+        signals("/", now=datetime(2026, 11, 30))  # noqa: DTZ001
+
+
+def test_robots_may_be_parsed() -> None:
+    body = "User-agent: *\nContent-Signal: ai-train=no\nAllow: /\n"
+    robots = koster.parse(body)
+    assert signals("/", robots=robots, now=NOW) == signals("/", robots=body, now=NOW)
+
+
+def test_grammars_have_sources() -> None:
+    for each in GRAMMARS:
+        assert each.source.startswith("https://") or each.name == "control-token"
+        assert each.checked >= "2026-11-30"
+        assert each.revision or each.status is Status.POLICY
+    assert len({each.name for each in GRAMMARS}) == len(GRAMMARS)
+
+
+def test_policy_tokens_say_what_is_open() -> None:
+    for each in POLICY_TOKENS:
+        assert each.is_spelling_certain or each.spelled_in.startswith("https://")
+        assert each.token == each.token.lower()
+        assert each.open
+        for one in each.followers:
+            assert one.source.startswith("https://")
+
+
+@given(st.binary(max_size=300), st.text(max_size=30), st.text(max_size=20))
+def test_any_robots_txt_and_names(body: bytes, path: str, crawler: str) -> None:
+    found = signals(f"/{path}", robots=body, crawlers=[crawler] if crawler else (), now=NOW)
+    assert len([each for each in found.answers if not each.crawler]) == len(Use)
