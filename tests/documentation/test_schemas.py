@@ -114,6 +114,22 @@ def test_audit() -> None:
     schemas.check_json("audit", run_json("audit", "robots.txt"))
 
 
+def test_signals(site: Site) -> None:
+    site.robots(body=RULES.encode())
+    Path("said.txt").write_text(
+        "User-agent: *\nContent-Signal: ai-train=no\nContent-Usage: train-ai=y\nDisallow: /cart/\n"
+        "License: https://e.com/l.xml\nUser-agent: Google-Extended\nDisallow: /\n"
+        "User-agent: Googlebot\nDisallow: /\n"
+    )
+    header = ("--header", "X-Robots-Tag: noindex, what")
+    schemas.check_json(
+        "signals",
+        run_json("signals", f"{site.url}/x/"),
+        run_json("signals", "--robots", "said.txt", *header, "--url", "/"),
+        run_json("signals", "--robots", "said.txt", "--url", "/cart/"),
+    )
+
+
 def test_agents() -> None:
     schemas.check_json("agents", run_json("agents"))
 

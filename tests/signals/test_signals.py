@@ -104,7 +104,7 @@ def test_other_names_of_uses() -> None:
 
 def test_now_needs_a_time_zone() -> None:
     with pytest.raises(ValueError, match="time zone"):
-        signals("/", now=datetime(2026, 11, 30))  # noqa: DTZ001
+        signals("/", now=datetime(2026, 11, 30))
 
 
 def test_robots_may_be_parsed() -> None:

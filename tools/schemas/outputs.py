@@ -12,6 +12,7 @@ from koster.crawlers import Obeys, Purpose
 from koster.decisions import Reason
 from koster.lint import Severity
 from koster.logs import Identified
+from koster.signals import GRAMMARS, Stated, Use
 
 from .shapes import (
     Shape,
@@ -295,6 +296,65 @@ def _agents() -> Shape:
     )
 
 
+def _signals() -> Shape:
+    stated = one_of(Stated, "What is stated.")
+    whom = text("A crawler; * is everybody.")
+    use = one_of(Use, "The use.")
+    crawl = record({
+        "crawler": text("The crawler, as asked."),
+        "allowed": boolean("Whether it may fetch the page."),
+        "line": _DECIDING_LINE,
+        "rule": nullable(text(_RULE)),
+    })  # fmt: skip
+    answer = record({
+        "use": use,
+        "stated": stated,
+        "for": whom,
+        "sources": array({"$ref": "#/$defs/statement"}, "The sources that state something."),
+    })  # fmt: skip
+    statement = record({
+        "kind": one_of([each.name for each in GRAMMARS], "The grammar."),
+        "where": text("The place: a line, header, tag, or file and pointer."),
+        "line": nullable(integer("The line, if it is in the robots.txt, from 1.", 1)),
+        "text": text("The words there."),
+        "stated": stated,
+        "for": whom,
+        "standing": text("How binding the specification is, with its revision."),
+    })  # fmt: skip
+    unseen = record({
+        "signal": text("The words that are not seen."),
+        "where": text("Their place."),
+        "crawler": whom,
+        "because": text("Why."),
+    })  # fmt: skip
+    conflict = record({
+        "use": use,
+        "for": whom,
+        "yes": {"$ref": "#/$defs/statement"},
+        "no": {"$ref": "#/$defs/statement"},
+    })  # fmt: skip
+    license_ = record({
+        "url": text("The address of the license."),
+        "where": text("Where it is named."),
+    })  # fmt: skip
+    page = record({
+        "url": text("The page, after redirects."),
+        "fetched": nullable(moment("When it was fetched; null if nothing was.")),
+        "crawl": array(crawl, "Whether crawlers may fetch the page."),
+        "uses": array(answer, "What is stated to everybody, then to single crawlers."),
+        "unseen": array(unseen, "What is never seen, or has no effect."),
+        "conflicts": array(conflict, "What contradicts what."),
+        "licenses": array(license_, "The licenses that sources name."),
+        "notes": texts("What was ignored, and why."),
+        "unread": texts("The sources that could not be read, and why."),
+    })  # fmt: skip
+    return titled(
+        "koster signals --format json",
+        array(page) | {"$defs": {"statement": statement}},
+        "What sites say about the use of pages.",
+    )
+
+
 def _test() -> Shape:
     result = record({
         "file": text("The file of expectations."),
@@ -477,5 +537,6 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     "lint-baseline": _baseline(),
     "logs": _logs(),
     "serve-log": _serve_log(),
+    "signals": _signals(),
     "test": _test(),
 }

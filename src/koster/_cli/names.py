@@ -77,6 +77,11 @@ def problem_with(name: str) -> str | None:
     """Return what is wrong with a name that no known crawler has; None if there is one."""
     if not _TOKEN.fullmatch(name) or name == "*" or name.startswith("@"):
         return None
+    if crawlers.policy_token(name) is not None:
+        return (
+            f"{shorten(name)} is a policy token, not a crawler. Whether rules for * apply to it is not "
+            "specified; koster signals shows what a site states"
+        )
     try:
         if crawlers.named(name) is not None:
             return None

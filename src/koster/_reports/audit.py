@@ -100,6 +100,8 @@ def _hints(audit: Audit) -> Iterator[str]:
             is_blocked and (googlebot is None or googlebot.extent is not Extent.ALL)
         ):
             yield hints.GOOGLE_EXTENDED
+    for policy in audit.stated_policies:
+        yield hints.of_policy(policy.token)
     if any(each.extent is not Extent.NONE for each in audit.of(Purpose.SEARCH)):
         yield hints.INDEX
 

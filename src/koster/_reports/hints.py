@@ -24,6 +24,16 @@ GOOGLE_EXTENDED = (
 )
 
 
+def of_policy(token: crawlers.PolicyToken) -> str:
+    """Return what a group for a policy token does."""
+    followers = "; ".join(f"{each.operator} {each.says}" for each in token.followers)
+    known = followers or "no operator is known to follow it"
+    return (
+        f"{token.token} states {token.title}, and blocks no crawler. It is a draft "
+        f"({token.specification}): {known}"
+    )
+
+
 def are_for_search(agents: Iterable[str]) -> bool:
     """Tell whether some of these agents index pages: search engines, or all crawlers."""
     return any(each == "*" or _is_search(each) for each in agents)
