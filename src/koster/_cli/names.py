@@ -79,8 +79,8 @@ def problem_with(name: str) -> str | None:
         return None
     if crawlers.policy_token(name) is not None:
         return (
-            f"{shorten(name)} is a policy token, not a crawler. Whether rules for * apply to it is not "
-            "specified; koster signals shows what a site states"
+            f"{shorten(name)} is a policy token, not a crawler. Whether rules for * apply to it is "
+            "not specified; koster signals shows what a site states"
         )
     try:
         if crawlers.named(name) is not None:
