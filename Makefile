@@ -92,6 +92,7 @@ test-all: export KOSTER_TEST_EVERYTHING = 1
 test-all: test
 
 nightly: export KOSTER_TEST_EVERYTHING = 1
+nightly: export KOSTER_TEST_NIGHTLY = 1
 nightly: test-all soak
 	KOSTER_PURE=1 $(PYTEST)
 	$(MAKE) fuzz sanitize SECONDS=600

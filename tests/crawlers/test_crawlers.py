@@ -187,7 +187,7 @@ WORDS = "checked more than a year ago"
 def _shown(tokens: tuple[str, ...], today: date, form: str, *, exact: bool = False) -> str:
     output = io.StringIO()
     with contextlib.redirect_stdout(output):
-        render(Agents(tuple(map(_record, tokens)), today, exact), form)
+        render(Agents(tuple(map(_record, tokens)), (), today, exact), form)
     return output.getvalue()
 
 
@@ -447,7 +447,12 @@ def test_agents_lists_all() -> None:
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
     assert lines[0].split() == ["Crawler", "Operator", "Purpose", "Obeys"]
-    assert len(lines) == 1 + len(crawlers.known())
+    assert len(lines) == 1 + len(crawlers.known()) + len(crawlers.POLICY_TOKENS)
+    assert lines[-1].split() == [
+        "__usage_ai-training",
+        "training",
+        *"a policy token: no crawler".split(),
+    ]
     assert lines[1].startswith("Googlebot ")
 
 
@@ -490,7 +495,31 @@ def test_agents_json() -> None:
     assert record["falls_back_to"] == ["Googlebot"]
     assert record["verification"]["domains"] == ["applebot.apple.com"]
     assert record["source"].startswith("https://support.apple.com/")
-    assert len(json.loads(_run("agents", "-f", "json").stdout)) == len(crawlers.known())
+    every = json.loads(_run("agents", "-f", "json").stdout)
+    assert len(every) == len(crawlers.known()) + len(crawlers.POLICY_TOKENS)
+
+
+def test_agents_explains_policy_tokens() -> None:
+    for name in ("__usage_ai-training", "__USAGE_AI-Training"):
+        result = _run("agents", name)
+        assert result.exit_code == 0
+        facts = re.split(r"  +|\n", result.stdout)
+        assert facts[:2] == ["Policy token", "__usage_ai-training"]
+        assert "draft-kelley-aipref-training-preference-signal-00, 2026-10-30" in facts
+        assert facts.count("Undecided") == 2
+        assert any(
+            each.startswith("intends to support it: https://developers.google.com/")
+            for each in facts
+        )
+    (record,) = json.loads(_run("agents", "__usage_ai-training", "-f", "json").stdout)
+    assert record["spelling_certain"] is False
+    assert [each["operator"] for each in record["followers"]] == ["Google"]
+
+
+def test_no_list_of_crawlers_has_policy_tokens() -> None:
+    tokens = {each.token for each in crawlers.POLICY_TOKENS}
+    assert tokens.isdisjoint(each.token for each in crawlers.known())
+    assert tokens.isdisjoint(crawlers.expand_agent("@training"))
 
 
 def test_agents_suggests() -> None:

@@ -10,6 +10,7 @@ import zipfile
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import TypeVar
@@ -24,6 +25,8 @@ ROOT = HERE.parent
 #: Set by `make test-all`: test all real files and cases instead of a sample, with more random
 #: examples, which are new in each run. Modules that import it run again there; so do tests with the fixture `conformance_data`.
 EVERYTHING = os.environ.get("KOSTER_TEST_EVERYTHING") == "1"
+#: `make nightly` leaves nothing out.
+NIGHTLY = os.environ.get("KOSTER_TEST_NIGHTLY") == "1"
 
 
 T = TypeVar("T")
@@ -32,6 +35,13 @@ T = TypeVar("T")
 def sampled(items: Sequence[T], one_in: int) -> Sequence[T]:
     """Return one in so many items, or all with EVERYTHING."""
     return items if EVERYTHING else items[::one_in]
+
+
+def of_today(items: Sequence[T]) -> Sequence[T]:
+    """Return all items; with EVERYTHING a third, another one each day: for tests that take long."""
+    if NIGHTLY or not EVERYTHING:
+        return items
+    return items[datetime.now(UTC).toordinal() % 3 :: 3]
 
 
 @dataclass(frozen=True)

@@ -30,13 +30,13 @@ from koster.logs import (
     analyze,
     follow,
 )  # fmt: skip
-from tests.helpers.support import EVERYTHING
+from tests.helpers.support import EVERYTHING, NIGHTLY
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 DAYS = 30
 #: Files in force from a day on. The crawlers of the log ask for pages of /private/ and /shop/.
 FILES = {0: "", 10: "User-agent: *\nDisallow: /private/\n", 20: "User-agent: *\nDisallow: /shop/\n"}
-LINES = 300_000 if EVERYTHING else 9_000
+LINES = 300_000 if NIGHTLY else 60_000 if EVERYTHING else 9_000
 SITE = "shop.example"
 
 

@@ -34,7 +34,9 @@ def unknown_policy_token(subject: CheckedFile) -> Iterator[Remark]:
         yield Remark(
             subject.value(line),
             f'Unknown policy token "{truncate(line.value)}": nobody obeys this group',
-            f"Did you mean {near}?" if near else f"Known: {', '.join(_tokens())}",
+            f"Did you mean {near}? The rules below then apply to it"
+            if near
+            else f"Known: {', '.join(_tokens())}",
             proposal=(subject.edit_value(line, near),) if near else (),
         )
 
