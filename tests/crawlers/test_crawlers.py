@@ -451,7 +451,11 @@ def test_agents_lists_all() -> None:
     assert lines[-1].split() == [
         "__usage_ai-training",
         "training",
-        *"a policy token: no crawler".split(),
+        "a",
+        "policy",
+        "token:",
+        "no",
+        "crawler",
     ]
     assert lines[1].startswith("Googlebot ")
 

@@ -124,6 +124,12 @@ def test_endless_fixes_end() -> None:
     assert body == b"x" * 20
 
 
+def test_a_policy_token_for_a_use_that_koster_does_not_know() -> None:
+    (found,) = lint(b"User-agent: __usage_robotics\nDisallow: /\n")
+    assert (found.code, found.edits, found.proposal) == ("E012", (), ())
+    assert found.suggestion == "Known: __usage_ai-training"
+
+
 def test_every_check_has_cases() -> None:
     # S004 and Z004 have their own tests below, M005 and M009 in test_sitemaps.py, M008 in
     # tests/cli/test_named_sitemaps.py.

@@ -21,11 +21,35 @@ MAY_ALLOW = {"S006", "S007", "S008", "S014", "S015", "G002", "G003", "G015", "M0
 #: These separate groups that were joined by mistake.
 SEPARATE = {"G015", "G003"}
 #: These correct a directive or a line of User-agent, so that the rules of a group change.
-CHANGE_GROUPS = {"B004", "B005", "B006", "B007", "L001", "L002", "L003", "L004", "L007", "L009"}
+CHANGE_GROUPS = {
+    "E012",
+    "B004",
+    "B005",
+    "B006",
+    "B007",
+    "L001",
+    "L002",
+    "L003",
+    "L004",
+    "L007",
+    "L009",
+}
 CHANGE_GROUPS |= {"G001", "G005", "G006", "G008", "G010", "G012", "G013", "G014", "S006", "S007"}
 
 #: Their suggestions can be words only: what to write depends on what the author wants.
-WORDS_ONLY = {"B001", "B002", "B004", "B010", "B011", "D001", "E001", "E002", "E003", "E004"}
+WORDS_ONLY = {
+    "E013",
+    "B001",
+    "B002",
+    "B004",
+    "B010",
+    "B011",
+    "D001",
+    "E001",
+    "E002",
+    "E003",
+    "E004",
+}
 WORDS_ONLY |= {
     "E005",
     "E006",

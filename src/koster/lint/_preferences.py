@@ -69,7 +69,7 @@ def contradicting_grammars(subject: CheckedFile) -> Iterator[Remark]:
     found: dict[tuple[int | None, int | None], Conflict] = {}
     for page in _PAGES:
         for each in signals(page, robots=subject.robots, now=_ANY_TIME).conflicts:
-            if each.yes.grammar is not each.no.grammar:
+            if _is_contradiction(each):
                 found.setdefault((each.yes.line, each.no.line), each)
     for each in found.values():
         line = subject.lines[(each.yes.line or 1) - 1]
@@ -79,6 +79,15 @@ def contradicting_grammars(subject: CheckedFile) -> Iterator[Remark]:
             f"{_USES.get(each.use, each.use)} is allowed here, and {no} forbids it",
             "Say the same in both",
         )
+
+
+def _is_contradiction(conflict: Conflict) -> bool:
+    """Return whether two statements contradict each other, and are probably meant to agree.
+
+    Google-Extended also controls the use in answers; those who block it mean training.
+    """
+    kinds = {conflict.yes.grammar.name, conflict.no.grammar.name}
+    return len(kinds) == 2 and (conflict.use is Use.AI_TRAIN or "control-token" not in kinds)
 
 
 _USES = {Use.AI_TRAIN: "AI training", Use.AI_INPUT: "Use in AI answers", Use.SEARCH: "Search"}

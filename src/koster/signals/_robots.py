@@ -97,7 +97,7 @@ def read_robots(robots: RobotsTxt, url: str, agent: str = EVERYBODY) -> Reading:
     found = Reading()
     rules = rules_of(robots, agent)
     if not (is_control(agent) or ignores_group(agent, rules)):
-        found.statements += _of_rules(rules.decide(url), rules, agent)
+        found.statements += _of_rules(rules.decide(url), agent)
     found += _of_preferences(rules, url, agent)
     for token in _control_tokens(agent):
         found.statements += _of_control_token(robots, url, token)
@@ -128,20 +128,15 @@ def uses_of(crawler: Crawler) -> tuple[Use, ...]:
     return tuple(dict.fromkeys(PURPOSES[each] for each in crawler.purposes if each in PURPOSES))
 
 
-def _of_rules(decision: Decision, rules: Rules, agent: str) -> Iterator[Statement]:
-    """Yield what the rules of a group mean: a page that may not be fetched cannot be used."""
-    rule = decision.rule
-    if rule is None:
-        return
-    if not decision.allowed:
+def _of_rules(decision: Decision, agent: str) -> Iterator[Statement]:
+    """Yield what the rules of a group mean: a page that may not be fetched cannot be used.
+
+    That a crawler may fetch a page says nothing about its use: many files allow GPTBot in a group
+    with ``Content-Signal: ai-train=no``.
+    """
+    if decision.rule is not None and not decision.allowed:
         for use in OF_FETCHED_PAGES:
-            yield _at(rule.line, GROUP, str(rule), use, Stated.NO, agent)
-        return
-    record = record_of(agent) if agent else None
-    # Without a group of its own nothing is said about what it is for.
-    if record is not None and rules.is_named:
-        for use in uses_of(record):
-            yield _at(rule.line, GROUP, str(rule), use, Stated.YES, agent)
+            yield _at(decision.rule.line, GROUP, str(decision.rule), use, Stated.NO, agent)
 
 
 def _control_tokens(agent: str) -> Sequence[Crawler]:
