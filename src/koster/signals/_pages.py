@@ -1,0 +1,193 @@
+"""What the HTML of a page states."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeVar
+
+from .._charsets import bom_charset, decode_text
+from .._wording import count_noun
+from ..errors import missing
+from ._flattening import FlatPage
+from ._grammars import META_ROBOTS
+from ._limits import MAX_HTML
+from ._model import License, Reading
+from ._notes import first_of, joined_url, quoted, shortened, usable_url
+from ._rules import Rule, crawler_names, read_rules, rules_in
+from ._tdmrep import read_tdm
+
+try:
+    from selectolax.lexbor import LexborHTMLParser, LexborNode
+except ImportError as error:
+    raise missing("reading HTML", "signals") from error
+
+_T = TypeVar("_T")
+
+#: Tags of a kind that are read, and documents within scripts.
+_MAX_TAGS = 1_000
+_MAX_DOCUMENTS = 10
+#: Characters of an attribute that are read.
+_MAX_VALUE = 10_000
+#: Where HTML names its charset: within its first 1,024 bytes.
+_META_CHARSET = re.compile(rb"<meta[^>]*?charset\s*=\s*[\"']?\s*([A-Za-z0-9_.:-]+)", re.IGNORECASE)
+_TDM_NAMES = ("tdm-reservation", "tdm-policy")
+#: Rules that no other <meta> has.
+_RESTRICTIVE = frozenset(("noindex", "nofollow", "nosnippet", "noarchive", "noai", "noimageai"))
+_RSL_TYPE = "application/rsl+xml"
+#: Elements on which Google reads data-nosnippet; Bing reads it on all.
+_NOSNIPPET_FOR_GOOGLE = frozenset(("span", "div", "section"))
+#: Documents within HTML are in its charset, whatever they say.
+_XML_DECLARATION = re.compile(r"\A\s*<\?xml\b[^>]*>")
+
+
+def read_html(
+    body: bytes, charset: str | None, now: datetime, agents: Sequence[str] = ()
+) -> Reading:
+    """Return what a page states.
+
+    Args:
+        body: The page; `MAX_HTML` bytes are read.
+        charset: The charset in its Content-Type.
+        now: The current time, with a time zone.
+        agents: Crawlers whose tags are read, besides known ones.
+
+    The URLs of licenses may be relative to that of the page.
+    """
+    text = _decoded(body[:MAX_HTML], charset)
+    found = _Page(text, agents).reading(now)
+    if len(body) > MAX_HTML:
+        found.notes.insert(0, f"page: only its first {MAX_HTML >> 10} KiB are read")
+    if "\0" in text:
+        found.notes.insert(0, "page: it has NUL characters, and may not be HTML")
+    return found
+
+
+def _decoded(body: bytes, charset: str | None) -> str:
+    """Return the text of a page: by its byte order mark, its Content-Type, or what it says."""
+    if found := bom_charset(body):
+        return body.decode(found, "replace").removeprefix("\ufeff")
+    if body.startswith(codecs.BOM_UTF8):
+        return body.decode("utf-8-sig", "replace")
+    stated = _META_CHARSET.search(body[:1024])
+    for name in (charset, stated[1].decode() if stated else None):
+        if name and (name == charset or not name.lower().startswith("utf-16")):
+            try:
+                decode_text(b"", name)
+                return body.decode(name, "replace")
+            except (LookupError, UnicodeError):
+                continue
+    return body.decode("utf-8", "replace")
+
+
+@dataclass(frozen=True, slots=True)
+class _Meta:
+    """A tag <meta>: its place, its name in lower case, and its content."""
+
+    where: str
+    name: str
+    content: str
+
+
+class _Page:
+    """The tags of a page that state something."""
+
+    def __init__(self, text: str, agents: Sequence[str]) -> None:
+        self._flat = FlatPage(text)
+        self._tree = LexborHTMLParser(self._flat.html)
+        self._crawlers = {**crawler_names(agents), "robots": ""}
+        self._notes: list[str] = []
+
+    def reading(self, now: datetime) -> Reading:
+        metas = self._metas()
+        found = read_rules(self._rules(metas), META_ROBOTS, now)
+        found += read_tdm(*(
+            [(each.where, each.content) for each in metas if each.name == name]
+            for name in _TDM_NAMES
+        ))  # fmt: skip
+        found += self._licenses()
+        found.embedded = self._documents()
+        found.notes += [*self._notes, *self._nosnippet()]
+        return found
+
+    def _metas(self) -> list[_Meta]:
+        """Return the tags with names that say something."""
+        found, elsewhere, unknown = [], [], []
+        head = self._tree.head
+        in_head = {each.mem_id for each in head.css("meta[name]")} if head else set()
+        for node in self._tree.css("meta[name]"):
+            attributes = node.attributes
+            name = (attributes["name"] or "").strip().lower()
+            content = (attributes.get("content") or "")[:_MAX_VALUE]
+            meta = _Meta(self._place(f'meta name="{shortened(name)}"', attributes), name, content)
+            if name in self._crawlers or name in _TDM_NAMES:
+                found.append(meta)
+                if node.mem_id not in in_head:
+                    elsewhere.append(f"{meta.where} is in the body, where few look but Google")
+            elif not _RESTRICTIVE.isdisjoint(content.lower().replace(",", " ").split()):
+                unknown.append(f"{meta.where} is ignored: no crawler with this name is known")
+        self._notes += [*first_of(elsewhere), *first_of(unknown)]
+        return self._limited(found, "<meta>")
+
+    def _limited(self, found: list[_T], what: str, limit: int = _MAX_TAGS) -> list[_T]:
+        if len(found) > limit:
+            self._notes.append(f"page: only its first {limit:,} tags {what} are read")
+        return found[:limit]
+
+    def _place(self, tag: str, attributes: Mapping[str, str | None]) -> str:
+        return f"tag <{tag}>, line {attributes[self._flat.mark]}"
+
+    def _rules(self, metas: Iterable[_Meta]) -> Iterator[Rule]:
+        for each in metas:
+            crawler = self._crawlers.get(each.name)
+            if crawler is not None:
+                yield from rules_in(each.where, each.content, crawler)
+
+    def _licenses(self) -> Reading:
+        base = self._tree.css_first("base[href]")
+        base_url = usable_url(base.attributes["href"] or "") if base else ""
+        found = Reading()
+        notes = []
+        for node in self._tree.css("link[rel]"):
+            attributes = node.attributes
+            if "license" not in (attributes["rel"] or "").lower().split():
+                continue
+            where = self._place('link rel="license"', attributes)
+            href = attributes.get("href") or ""
+            if url := joined_url(base_url, href):
+                found.licenses.append(License(url, where))
+            else:
+                notes.append(f"{where}: the license is no URL: {quoted(href)}")
+        found.licenses = self._limited(found.licenses, "<link>")
+        found.notes = first_of(notes)
+        return found
+
+    def _documents(self) -> list[tuple[str, bytes]]:
+        """Return the license documents within scripts, each with its place."""
+        found = []
+        for node in self._tree.css("script[type]"):
+            attributes = node.attributes
+            kind = (attributes["type"] or "").partition(";")[0].strip().lower()
+            if kind == _RSL_TYPE:
+                text = _XML_DECLARATION.sub("", self._flat.restored(node.text()), count=1)
+                where = self._place(f'script type="{_RSL_TYPE}"', attributes)
+                found.append((where, text.encode("utf-8", "replace")))
+        return self._limited(found, "<script>", _MAX_DOCUMENTS)
+
+    def _nosnippet(self) -> Iterator[str]:
+        """Yield how many parts are not for snippets: that states nothing about the whole page."""
+        names = [self._name(each) for each in self._tree.css("[data-nosnippet]")]
+        if names:
+            has = "has" if len(names) == 1 else "have"
+            ignored = sum(name not in _NOSNIPPET_FOR_GOOGLE for name in names)
+            but = f", {ignored:,} of them on elements where Google ignores it" if ignored else ""
+            yield f"page: {count_noun(len(names), 'part')} of it {has} data-nosnippet{but}"
+
+    def _name(self, node: LexborNode) -> str:
+        """Return the name of an element in the page."""
+        prefix = f"{self._flat.mark}-"
+        names = (each for each in node.attributes if each.startswith(prefix))
+        return next(names, "").removeprefix(prefix)
