@@ -54,4 +54,5 @@ def _find(name: str | None) -> tuple[Crawler, ...]:
 def _is_token(name: str, found: tuple[Crawler, ...], policies: tuple[PolicyToken, ...]) -> bool:
     """Return whether a name is the token of the only one found."""
     token = name.partition("/")[0].strip().lower()
-    return [each.token.lower() for each in (*found, *policies)] == [token]
+    tokens = [each.token for each in found] + [each.token for each in policies]
+    return [each.lower() for each in tokens] == [token]
