@@ -47,7 +47,7 @@ def print_text(found: PageSignals) -> None:
         for each in page.unread:
             screen.print_lines(Text(f"Not read: {printable(each)}", "bold red"))
         screen.print_table(["Use", "Stated", "By"], _rows(page, found.uses or tuple(Use)))
-        for line in _lines(page):
+        for line in _lines(page, found.uses or tuple(Use)):
             screen.print_lines(Text(shorten(line)))
     screen.print_lines(Text("These are stated preferences, not legal advice", "dim"))
 
@@ -91,7 +91,7 @@ def _sources(statements: Iterable[Statement]) -> str:
     return "; ".join(some) + (f"; and {more} more" if more else "")
 
 
-def _lines(page: Signals) -> Iterator[str]:
+def _lines(page: Signals, uses: Sequence[Use]) -> Iterator[str]:
     """Yield what the table does not show."""
     for crawl in page.crawl:
         rule = f" (robots.txt, line {crawl.line}: {crawl.rule})" if crawl.line else ""
@@ -101,6 +101,8 @@ def _lines(page: Signals) -> Iterator[str]:
         what = f"{unseen.signal} ({unseen.where})"
         yield f"Never seen by {unseen.crawler}: {what}, as {unseen.because}"
     for each in page.conflicts:
+        if each.use not in uses:
+            continue
         who = f" for {each.crawler}" if each.crawler else ""
         yield (
             f"Conflict about {each.use}{who}: {each.yes.text} ({each.yes.where}) against "

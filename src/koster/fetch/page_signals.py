@@ -15,6 +15,7 @@ from .._contents import is_page
 from ..access import Outcome
 from ..decisions import Reason
 from ..errors import UnreadableError
+from ..origins import origin_of
 from ..politeness import RULE_OF_THUMB
 from ..signals import MAX_DOCUMENT, MAX_HTML, Signals, signals
 from .downloads import Download, DownloadError, Downloads
@@ -76,6 +77,7 @@ class _Fetched:
         tdmrep = self._document(self._origin + TDMREP, is_optional=True)
         page, html, charset = self._page()
         licenses: dict[str, bytes] = {}
+        tried: set[str] = set()
         notes = [each for each in map(self._presence, PRESENCE) if each]
         while True:
             found = signals(
@@ -91,11 +93,17 @@ class _Fetched:
                 unread=self._unread,
                 notes=notes,
             )
-            todo = [each.url for each in found.licenses if each.url not in licenses]
-            todo = list(dict.fromkeys(todo))
-            if not todo or len(licenses) >= _MAX_LICENSES:
+            todo = [each.url for each in found.licenses if each.is_rsl and each.url not in tried]
+            if not todo or len(tried) > _MAX_LICENSES:
                 return found
-            licenses[todo[0]] = self._document(todo[0]) or b""
+            url = todo[0]
+            tried.add(url)
+            if len(tried) > _MAX_LICENSES:
+                self._unread.append(f"licenses: only the first {_MAX_LICENSES} are read")
+                continue
+            document = self._document(url)
+            if document is not None:
+                licenses[url] = document
 
     def _page(self) -> tuple[Download | None, bytes | None, str | None]:
         """Return the response and, if it is HTML, the beginning of the page and its charset."""
@@ -108,10 +116,22 @@ class _Fetched:
             return None, None, None
         with page.file as file:
             body = file.read(MAX_HTML + 1)
+        if not self._may_use(page.url):
+            return None, None, None
         headers = {name.lower(): value for name, value in page.headers}
         content_type = headers.get("content-type", "")
         is_html = content_type.partition(";")[0].strip().lower() in _HTML_TYPES
         return page, body if is_html else None, declared_charset(content_type)
+
+    def _may_use(self, url: str) -> bool:
+        """Return whether the robots.txt is that of a page after redirects, and allows it."""
+        if str(origin_of(url)) != self._origin:
+            self._unread.append(f"page: redirects to another site, {url}: name that address")
+            return False
+        decision = self._robots.decide(url, self._agent)
+        if not decision.allowed:
+            self._unread.append(f"page: redirects to {url}, which is not read ({decision})")
+        return decision.allowed
 
     def _document(self, url: str, *, is_optional: bool = False) -> bytes | None:
         """Return a document; None if there is none, or it cannot be read."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
+from urllib.parse import urljoin
 
 from ..dialects import RFC9309, Dialect
 from ..robots import RobotsTxt, parse
@@ -75,7 +77,7 @@ def signals(
         raise ValueError("now must have a time zone")
     file = robots if isinstance(robots, RobotsTxt) else parse(robots or b"", dialect)
     page = _read_page(url, list(headers), html, charset, tdmrep, now, crawlers)
-    page.licenses[:0] = licenses_of(file)
+    page.licenses = [*licenses_of(file), *(_resolved(each, url) for each in page.licenses)]
     for where, body in (*(licenses or {}).items(), *page.embedded):
         page += _read_license(body, where, url)
     page.notes += notes
@@ -120,11 +122,23 @@ def _keep_last_reservation(found: Reading) -> None:
         )
 
 
+def _resolved(license_: License, url: str) -> License:
+    """Return a license with an absolute URL, if it has one: it may be relative to the page."""
+    try:
+        return replace(license_, url=urljoin(url, license_.url))
+    except ValueError:
+        return license_
+
+
 def _read_license(body: bytes, where: str, url: str) -> Reading:
     from ._rsl import read_rsl
 
     # Its paths belong to its own URL; within a page, to that of the page.
     return read_rsl(body, where, url, where if "://" in where else url)
+
+
+#: How places begin that only those see who fetch the page.
+_ON_PAGE = ("header ", "tag ", "page")
 
 
 class _Combined:
@@ -227,7 +241,7 @@ class _Combined:
                 Unseen(some.text, some.where, each.crawler, because)
                 for some in self._page.statements
                 if some.use in uses and some.crawler.lower() in names and some.grammar is not GROUP
-                and not some.where.startswith("/.well-known/")
+                and some.where.startswith(_ON_PAGE)
             ]  # fmt: skip
 
 

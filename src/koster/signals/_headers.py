@@ -9,6 +9,7 @@ from typing import Any
 
 from ..errors import missing
 from ._grammars import CONTENT_USAGE, ROBOTS_TAG, X_ROBOTS_TAG
+from ._limits import RSL_TYPE
 from ._links import links_in
 from ._model import License, Reading, Statement
 from ._notes import first_of, quoted, shortened, usable_url
@@ -197,7 +198,8 @@ def _read_link(values: list[str], _now: datetime, _agents: Sequence[str]) -> Rea
         if "anchor" in link.parameters:
             notes.append(f"{where}: {quoted(link.target)} is the license of something else")
         elif url := usable_url(link.target):
-            found.licenses.append(License(url, where))
+            is_rsl = link.parameters.get("type", "").strip().lower() == RSL_TYPE
+            found.licenses.append(License(url, where, is_rsl))
         else:
             notes.append(f"{where}: the license is no URL: {quoted(link.target)}")
     found.licenses = list(dict.fromkeys(found.licenses))

@@ -107,10 +107,11 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class License:
-    """A license that a source names: a URL, and where it is named."""
+    """A license that a source names: a URL, where it is named, and whether it is to be RSL."""
 
     url: str
     where: str
+    is_rsl: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from .._wording import count_noun
 from ..errors import missing
 from ._flattening import FlatPage
 from ._grammars import META_ROBOTS
-from ._limits import MAX_HTML
+from ._limits import MAX_HTML, RSL_TYPE
 from ._model import License, Reading
 from ._notes import first_of, joined_url, quoted, shortened, usable_url
 from ._rules import Rule, crawler_names, read_rules, rules_in
@@ -37,7 +37,6 @@ _META_CHARSET = re.compile(rb"<meta[^>]*?charset\s*=\s*[\"']?\s*([A-Za-z0-9_.:-]
 _TDM_NAMES = ("tdm-reservation", "tdm-policy")
 #: Rules that no other <meta> has.
 _RESTRICTIVE = frozenset(("noindex", "nofollow", "nosnippet", "noarchive", "noai", "noimageai"))
-_RSL_TYPE = "application/rsl+xml"
 #: Elements on which Google reads data-nosnippet; Bing reads it on all.
 _NOSNIPPET_FOR_GOOGLE = frozenset(("span", "div", "section"))
 #: Documents within HTML are in its charset, whatever they say.
@@ -158,7 +157,8 @@ class _Page:
             where = self._place('link rel="license"', attributes)
             href = attributes.get("href") or ""
             if url := joined_url(base_url, href):
-                found.licenses.append(License(url, where))
+                is_rsl = _media_type(attributes.get("type")) == RSL_TYPE
+                found.licenses.append(License(url, where, is_rsl))
             else:
                 notes.append(f"{where}: the license is no URL: {quoted(href)}")
         found.licenses = self._limited(found.licenses, "<link>")
@@ -170,10 +170,9 @@ class _Page:
         found = []
         for node in self._tree.css("script[type]"):
             attributes = node.attributes
-            kind = (attributes["type"] or "").partition(";")[0].strip().lower()
-            if kind == _RSL_TYPE:
+            if _media_type(attributes["type"]) == RSL_TYPE:
                 text = _XML_DECLARATION.sub("", self._flat.restored(node.text()), count=1)
-                where = self._place(f'script type="{_RSL_TYPE}"', attributes)
+                where = self._place(f'script type="{RSL_TYPE}"', attributes)
                 found.append((where, text.encode("utf-8", "replace")))
         return self._limited(found, "<script>", _MAX_DOCUMENTS)
 
@@ -191,3 +190,7 @@ class _Page:
         prefix = f"{self._flat.mark}-"
         names = (each for each in node.attributes if each.startswith(prefix))
         return next(names, "").removeprefix(prefix)
+
+
+def _media_type(value: str | None) -> str:
+    return (value or "").partition(";")[0].strip().lower()

@@ -110,7 +110,7 @@ def licenses_of(robots: RobotsTxt) -> Iterator[License]:
     """Yield the licenses of a robots.txt: they are for everybody."""
     for line in robots.lines:
         if line.directive is Directive.LICENSE and line.value:
-            yield License(line.value, place(line.number))
+            yield License(line.value, place(line.number), is_rsl=True)
 
 
 def named_crawlers(robots: RobotsTxt) -> tuple[Crawler, ...]:
