@@ -111,7 +111,8 @@ def test_diff() -> None:
 
 
 def test_audit() -> None:
-    schemas.check_json("audit", run_json("audit", "robots.txt"))
+    Path("token.txt").write_text("User-agent: __usage_ai-training\nDisallow: /\n")
+    schemas.check_json("audit", run_json("audit", "robots.txt"), run_json("audit", "token.txt"))
 
 
 def test_signals(site: Site) -> None:
@@ -217,6 +218,7 @@ def _write_archives() -> None:
         Fetch("https://x.example/robots.txt", RULES.encode(), headers=latin),
         Fetch("https://y.example/robots.txt", b"Content-Signal: ai-train=no\nCrawl-delay: 5\n"),
         Fetch("https://z.example/robots.txt", hard + b"Foo: 1\n"),
+        Fetch("https://t.example/robots.txt", b"User-agent: __usage_ai-training\nDisallow: /\n"),
         Fetch("https://u.example/robots.txt", hard[:20], headers={"Content-Encoding": "br"}),
         Fetch("https://v.example/robots.txt", gzip.compress(hard)[:-9], headers=GZIP),
     ]

@@ -124,10 +124,11 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
             fields=(Column("key", "Its name."), Column("count", "Its number of lines.")),
         ),
         Column("findings", "Names of checks, see below."),
-        Column(
+        _null(
             "training_preference",
-            "What the group of the policy token `__usage_ai-training` states about AI training: "
-            "`yes`, `no`, `partly`, or `undecided` if that is not proved; null: no group names it.",
+            "What the group of the policy token `__usage_ai-training` states about AI training; "
+            "undecided: it is not proved; null: no group names it.",
+            ("yes", "no", "partly", "undecided"),
         ),
     ),
     "events": (

@@ -18,7 +18,8 @@ Some operators document more, and a crawler is not judged sooner than its operat
 * ``change_delay``: changes reach it only after that time, even if it fetched the file. It may have
   held any version in force during that time;
 * ``old_copy``: after fetches that failed, whatever the reason (3xx, 4xx, 5xx, hang-ups), it may
-  have held the versions from the last good answer on, and everything if there is none of that age.
+  have held the versions from the last good answer on, and everything if no good answer is of that
+  age.
   Only failures that are among the requests count.
 
 `TOLERANCE` is added at both ends: servers log in whole seconds, some when a request ends, clocks

@@ -57,7 +57,7 @@ def signals(
 
     Args:
         url: The URL of the page.
-        robots: Its site's robots.txt; None: there is none.
+        robots: Its site's robots.txt; None: the site has no such file.
         headers: The headers of the response, names and values; a name may be repeated.
         html: The page, if it is HTML; at most `MAX_HTML` bytes are read.
         charset: The charset of the page, from its Content-Type.
