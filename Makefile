@@ -155,7 +155,7 @@ sanitize: $(VENV)/fuzz
 # Without real files and random examples: what they reach may change. The tests left out take long,
 # and reach nothing that others do not.
 COVERING := tests/lint tests/analysis tests/sitemaps tests/engine
-COVERING_TOO := tests/crawlers tests/test_*.py tests/bulk/test_kernel.py tests/bulk/test_distinct.py tests/bulk/test_members.py \
+COVERING_TOO := tests/crawlers tests/signals tests/test_*.py tests/bulk/test_kernel.py tests/bulk/test_distinct.py tests/bulk/test_members.py \
   tests/cli/test_sitemap_protocol.py
 SLOW := limits or pickling or opposites or same_verdicts or is_fast or odd_strings or short_urls or first_500_kib \
   or usual_ones or generated or index_finds or too_many_groups or name_so_many_crawlers or closing_a_path_changes_nothing_else \

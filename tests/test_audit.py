@@ -11,6 +11,7 @@ import koster
 from koster import crawlers
 from koster._reports.audit import (
     Audited,
+    _hints,
     as_page,
     print_html,
     print_json,
@@ -314,3 +315,52 @@ def test_disallow_does_not_remove_pages_from_an_index(
         assert capsys.readouterr().out.count("does not remove it from an index") == is_shown
     print_json(audited)
     assert "index:" not in capsys.readouterr().out
+
+
+TOKEN = "__usage_ai-training"
+
+
+@pytest.mark.parametrize(
+    ("text", "access", "line", "row"),
+    [
+        (f"User-agent: {TOKEN}\nDisallow: /\n", "blocked", 2, f"{TOKEN}: blocked; crawlers: allowed"),
+        (
+            f"User-agent: *\nDisallow: /\n\nUser-agent: {TOKEN}\nAllow: /\n", "allowed", None,
+            f"{TOKEN}: allowed; crawlers: blocked",
+        ),
+        (
+            f"User-agent: {TOKEN}\nDisallow: /\nAllow: /press/\n", "blocked except /press/", 2,
+            f"{TOKEN}: blocked except /press/; crawlers: allowed",
+        ),
+        (f"User-agent: {TOKEN}\nDisallow:\n", "allowed", None, f"{TOKEN}: allowed; crawlers: allowed"),
+    ],
+)  # fmt: skip
+def test_training_begins_with_what_a_policy_token_states(
+    text: str, access: str, line: int | None, row: str
+) -> None:
+    result = audit(parsed(text), [crawlers.named("GPTBot"), crawlers.named("Googlebot")])
+    (policy,) = result.policies
+    assert (policy.access, policy.rule.line if policy.rule else None) == (access, line)
+    (training,) = (each for each in result.overview if each.label == "AI training")
+    assert training.text == row or training.text.startswith(f"{row} (")
+    # What is stated is never shown as if nothing was blocked.
+    assert training.extent is not Extent.NONE or access == "allowed"
+    assert f"{TOKEN} states whether pages may be used for AI training" in "\n".join(_hints(result))
+
+
+@pytest.mark.parametrize(
+    ("text", "access"),
+    [
+        ("User-agent: *\nDisallow: /\n", "undecided"),
+        ("User-agent: *\nDisallow: /cart/\n", "undecided"),
+        ("User-agent: GPTBot\nDisallow: /\n", "unstated"),
+        ("", "unstated"),
+    ],
+)
+def test_policy_tokens_that_no_group_names(text: str, access: str) -> None:
+    """Whether rules for * apply to them is not specified: nothing is claimed."""
+    result = audit(parsed(text), [crawlers.named("GPTBot")])
+    (policy,) = result.policies
+    assert (policy.extent, policy.access, policy.rule) == (None, access, None)
+    assert not any(TOKEN in row.text for row in result.overview)
+    assert not any(TOKEN in hint for hint in _hints(result))

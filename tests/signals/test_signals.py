@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tomllib
 from datetime import UTC, datetime
 from typing import Any
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import koster
+from koster import crawlers
 from koster.crawlers import POLICY_TOKENS
 from koster.signals import GRAMMARS, Signals, Stated, Status, Use, signals
 from tests.helpers.support import ROOT
@@ -134,6 +136,32 @@ def test_policy_tokens_say_what_is_open() -> None:
         assert each.open
         for one in each.followers:
             assert one.source.startswith("https://")
+
+
+def test_standings_have_the_revision_if_there_is_one() -> None:
+    by_name = {each.name: each.standing for each in GRAMMARS}
+    assert by_name["control-token"] == "company's policy"
+    assert by_name["group"] == "standard (RFC 9309)"
+
+
+def test_without_the_index_of_crawlers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ai_crawler_index", None)
+    crawlers.known.cache_clear()
+    try:
+        body = "User-agent: GPTBot\nUser-agent: FooBot\nDisallow: /\n"
+        found = signals("/", robots=body, now=NOW)
+        assert found.of(Use.AI_TRAIN, "GPTBot").stated is Stated.NO
+        assert signals("/", robots=body, crawlers=["FooBot"], now=NOW).of(Use.TDM).statements == ()
+        assert len(crawlers.registered()) < 200
+    finally:
+        crawlers.known.cache_clear()
+
+
+def test_a_license_whose_url_is_invalid_stays_as_it_is() -> None:
+    found = signals("https://e.com/", headers=[("Link", '<http://[x/>; rel="license"')], now=NOW)
+    assert [each.url for each in found.licenses] == ["http://[x/"]
+    robots = "License: http://[x/\n"
+    assert [each.url for each in signals("/", robots=robots, now=NOW).licenses] == ["http://[x/"]
 
 
 @given(st.binary(max_size=300), st.text(max_size=30), st.text(max_size=20))
