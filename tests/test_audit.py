@@ -320,6 +320,10 @@ def test_disallow_does_not_remove_pages_from_an_index(
 TOKEN = "__usage_ai-training"
 
 
+def _known(*tokens: str) -> list[crawlers.Crawler]:
+    return [each for each in crawlers.known() if each.token in tokens]
+
+
 @pytest.mark.parametrize(
     ("text", "access", "line", "row"),
     [
@@ -338,7 +342,7 @@ TOKEN = "__usage_ai-training"
 def test_training_begins_with_what_a_policy_token_states(
     text: str, access: str, line: int | None, row: str
 ) -> None:
-    result = audit(parsed(text), [crawlers.named("GPTBot"), crawlers.named("Googlebot")])
+    result = audit(parsed(text), _known("GPTBot", "Googlebot"))
     (policy,) = result.policies
     assert (policy.access, policy.rule.line if policy.rule else None) == (access, line)
     (training,) = (each for each in result.overview if each.label == "AI training")
@@ -359,7 +363,7 @@ def test_training_begins_with_what_a_policy_token_states(
 )
 def test_policy_tokens_that_no_group_names(text: str, access: str) -> None:
     """Whether rules for * apply to them is not specified: nothing is claimed."""
-    result = audit(parsed(text), [crawlers.named("GPTBot")])
+    result = audit(parsed(text), _known("GPTBot"))
     (policy,) = result.policies
     assert (policy.extent, policy.access, policy.rule) == (None, access, None)
     assert not any(TOKEN in row.text for row in result.overview)
