@@ -201,9 +201,9 @@ def policy_tokens() -> str:
     """Return a section for each policy token."""
     parts = []
     for each in POLICY_TOKENS:
-        lines = [
-            f"States {each.title}, in [{each.specification}]({each.source}), read on {each.checked}.",
-        ]
+        read = "Read" if each.is_spelling_certain else "Only its abstract could be read,"
+        specification = f"[{each.specification}]({each.source})"
+        lines = [f"States {each.title}: {specification}. {read} on {each.checked}."]
         if not each.is_spelling_certain:
             lines.append(
                 f"Its spelling is not from there, but from [another page]({each.spelled_in})."
