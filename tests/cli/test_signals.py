@@ -69,8 +69,15 @@ def test_a_page_its_headers_and_its_site(shop: Site) -> None:
     assert page["url"] == f"{shop.url}/tea"
     assert page["unread"] == []
     assert [path for path, _ in shop.requests] == [
-        "/robots.txt", "/.well-known/tdmrep.json", "/tea", "/ai.txt", "/llms.txt",
+        "/robots.txt", "/.well-known/tdmrep.json", "/ai.txt", "/llms.txt", "/tea",
     ]  # fmt: skip
+
+
+def test_files_of_a_site_are_fetched_once(shop: Site) -> None:
+    shop.pages["/coffee"] = shop.pages["/tea"]
+    urls = [f"{shop.url}/{path}" for path in ("tea", "coffee", "tea")]
+    assert [each["url"] for each in pages(*urls)] == urls[:2]
+    assert len(shop.requests) == 6
 
 
 def test_a_page_that_koster_may_not_fetch_is_not_fetched(shop: Site) -> None:
@@ -89,11 +96,20 @@ def test_a_page_that_koster_may_not_fetch_is_not_fetched(shop: Site) -> None:
         ("/tea", Answer(close=True), "page: "),
         ("/tea", Answer(302, headers={"Location": "/cart/x"}), "page: redirects to "),
         ("/robots.txt", Answer(503), "robots.txt: "),
+        ("/robots.txt", Answer(body=PAGE, headers=HTML), "robots.txt: no line in it is one of a"),
+        ("/robots.txt", Answer(body=b'{"error": "rate limited"}'), "robots.txt: no line in it"),
+        ("/robots.txt", Answer(body=b"#" * 600_000), "robots.txt: only its first 500 KiB"),
+        ("/.well-known/tdmrep.json", Answer(body=b"garbage"), "/.well-known/tdmrep.json cannot"),
+        ("/license.xml", Answer(body=b"garbage"), "http://127.0.0.1:"),
+        ("/license.xml", Answer(body=PAGE, headers=HTML), "http://127.0.0.1:"),
+        ("/license.xml", Answer(404), "/license.xml: 404"),
         ("/.well-known/tdmrep.json", Answer(503), "/.well-known/tdmrep.json: 503"),
     ],
 )
 def test_what_cannot_be_read_comes_first(shop: Site, path: str, answer: Answer, why: str) -> None:
     shop.pages["/cart/x"] = Answer(body=PAGE, headers=HTML)
+    shop.robots(body=f"License: {shop.url}/license.xml\n".encode() + ROBOTS)
+    shop.pages["/license.xml"] = Answer(body=RSL)
     shop.pages[path] = answer
     (page,) = pages(f"{shop.url}/tea", status=3)
     assert any(each.startswith(why) for each in page["unread"]), page["unread"]
@@ -112,6 +128,23 @@ def test_a_redirect_to_another_site_is_not_followed_without_a_word(shop: Site) -
     assert page["unread"] == [why]
     assert stated(page)["archive"] == "undecided"
     assert (named["unread"], stated(named)["archive"]) == ([], "no")
+
+
+def test_files_of_another_site_are_not_those_of_a_site(shop: Site) -> None:
+    other = shop.url.replace("127.0.0.1", "localhost")
+    shop.pages["/.well-known/tdmrep.json"] = Answer(302, headers={"Location": f"{other}/t"})
+    shop.pages["/t"] = Answer(body=b'[{"location": "/", "tdm-reservation": 0}]')
+    page, _ = pages(f"{shop.url}/tea", f"{other}/tea", status=3)
+    assert page["unread"] == [f"/.well-known/tdmrep.json: redirects to another site, {other}/t"]
+    assert stated(page)["tdm"] == "undecided"
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1[/x", "{site}[/x", "{site}.evil/x", "mailto:a@b"])
+def test_urls_of_licenses_may_be_anything(shop: Site, url: str) -> None:
+    url = url.format(site=shop.url)
+    shop.robots(body=ROBOTS + f"License: {url}\n".encode())
+    (page,) = pages(f"{shop.url}/tea", status=3)
+    assert page["unread"][0].startswith(url)
 
 
 def test_a_missing_robots_txt_states_nothing(site: Site) -> None:
@@ -220,6 +253,15 @@ def test_files_in_place_of_a_site(tmp_path: Path) -> None:
         (("--html", "x"), "files need --url"),
         (("--url", "/", "https://e.com/"), "name no other URL"),
         (("--url", "/", "--crawler", "__usage_ai-training"), "is a policy token, not a crawler"),
+        (("--url", "/", "--crawler", "__usage_ai-training/1.0"), "is a policy token"),
+        (("--url", "/", "--crawler", " "), "--crawler needs a name"),
+        (("--url", "/", "--crawler", "*"), "--crawler needs a name"),
+        (("--url", "", "--use", "tdm"), "or a path that starts with /"),
+        (("--url", "shop.example/press/"), "or a path that starts with /"),
+        (("--url", "mailto:x"), "or a path that starts with /"),
+        (("--url", "https://["), "or a path that starts with /"),
+        (("--url", "/", "--robots", "https://e.com"), "--robots is a file"),
+        (("--url", "/", "--robots", "-", "--html", "-"), "can be read only once"),
         (("--url", "/", "--use", "robotics"), "robotics"),
         (("ftp://e.com/",), "ftp"),
         (("--header", "nothing", "--url", "/"), "header"),

@@ -353,7 +353,7 @@ def test_pages_are_cut() -> None:
 
 
 def test_binary_is_noted() -> None:
-    assert read(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR").notes == [
+    assert read(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR").unread == [
         "page: it has NUL characters, and may not be HTML"
     ]
     assert read(b"") == read(b"%PDF-1.7") == Reading()

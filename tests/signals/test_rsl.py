@@ -278,7 +278,7 @@ def test_other_elements_are_no_terms() -> None:
         document(
             f"<!-- x --><schema>x</schema>{usage('all', 'prohibits')}<content url='/'>"
             f"{usage('all', 'prohibits')}<terms>x</terms><copyright/><license>"
-            f"<legal type='warranty'>no</legal>{usage('search<b>all</b>')}"
+            f"<legal type='warranty'>no</legal>{usage('search')}"
             f"<x>{usage('all', 'prohibits')}</x></license></content>"
         )
     )
@@ -300,12 +300,14 @@ def test_contents_without_licenses_state_nothing() -> None:
 
 
 def test_lists_are_limited() -> None:
+    # What comes after spaces, or too late, is never left out without a word.
+    hidden = usage("all") + usage(" " * 5_000 + "ai-train", "prohibits")
+    assert stated(of(hidden))["ai-train"] == "no"
     words = " ".join(["ai-input"] * 1_000) + " ai-train"
-    assert stated(of(usage(words))) == {
-        "search": "undecided",
-        "ai-input": "yes",
-        "ai-train": "undecided",
-    }
+    for usages in (usage(words), usage("all") + usage("x<b>ai-train</b>", "prohibits")):
+        found = of(usages)
+        assert stated(found) == ALL_UNDECIDED
+        assert "license.xml has a" in found.unread[0]
     assert len(of(*[usage("all") + f'<payment type="t{n}"/>' for n in range(100)]).notes) == 6
 
 
@@ -338,7 +340,7 @@ def test_lists_are_limited() -> None:
 def test_documents_that_cannot_be_read_are_undecided(xml: str, note: str) -> None:
     found = read(xml)
     assert stated(found) == ALL_UNDECIDED
-    assert note in found.notes[0]
+    assert note in found.unread[0]
     assert {each.where for each in found.statements} == {"license.xml"}
 
 
@@ -357,7 +359,7 @@ def test_documents_that_cannot_be_read_are_undecided(xml: str, note: str) -> Non
 def test_other_files_state_nothing(body: bytes, note: str) -> None:
     found = read(body)
     assert not found.statements
-    assert note in found.notes[0]
+    assert note in found.unread[0]
 
 
 @pytest.mark.parametrize("charset", ["utf-8-sig", "utf-16", "iso-8859-1"])

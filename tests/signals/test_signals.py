@@ -52,6 +52,8 @@ def test_cases(case: dict[str, Any]) -> None:
     assert answers == case["uses"]
     for crawler, uses in case.get("crawlers", {}).items():
         assert stated(signals_of(case, crawler), crawler) == uses, crawler
+    for crawler, uses in case.get("rows", {}).items():
+        assert [each.use for each in found.answers if each.crawler == crawler] == uses
     for note in case.get("notes", ()):
         assert any(note in each for each in found.notes), found.notes
     assert [each.signal for each in found.unseen if each.crawler == "*"] == case.get("unseen", [])

@@ -197,7 +197,7 @@ UNDECIDED = [("/.well-known/tdmrep.json", "undecided")]
 def test_files_that_cannot_be_read_are_undecided(body: bytes, note: str) -> None:
     found = read(body)
     assert stated(found) == UNDECIDED
-    [said] = found.notes
+    [said] = found.unread
     assert said.startswith("/.well-known/tdmrep.json cannot be read: ")
     assert any(each in said for each in note.split("|"))
 

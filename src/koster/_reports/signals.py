@@ -99,7 +99,9 @@ def _lines(page: Signals, uses: Sequence[Use]) -> Iterator[str]:
             yield f"{crawl.crawler} may not fetch the page{rule}"
     for unseen in page.unseen:
         what = f"{unseen.signal} ({unseen.where})"
-        yield f"Never seen by {unseen.crawler}: {what}, as {unseen.because}"
+        who = "everybody" if unseen.crawler == "*" else unseen.crawler
+        effect = "No effect for" if unseen.where.startswith("robots.txt") else "Never seen by"
+        yield f"{effect} {who}: {what}, as {unseen.because}"
     for each in page.conflicts:
         if each.use not in uses:
             continue

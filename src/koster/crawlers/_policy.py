@@ -82,10 +82,10 @@ POLICY_TOKENS = (
 
 
 def policy_token(name: str) -> PolicyToken | None:
-    """Return the policy token with a name (case-insensitive), or None.
+    """Return the policy token with a name (case-insensitive, perhaps with a version), or None.
 
     >>> policy_token("__USAGE_AI-Training").token
     '__usage_ai-training'
     """
-    wanted = name.strip().lower()
+    wanted = name.partition("/")[0].strip().lower()
     return next((each for each in POLICY_TOKENS if each.token == wanted), None)

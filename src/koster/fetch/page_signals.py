@@ -5,10 +5,11 @@ The page is fetched only if its robots.txt allows it. Requests go out one after 
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from urllib.parse import urlsplit
 
 from .._charsets import declared_charset
 from .._contents import is_page
@@ -34,12 +35,22 @@ _BEGINNING = 2_000
 _HTML_TYPES = ("", "text/html", "application/xhtml+xml")
 
 
+@dataclass(frozen=True, slots=True)
+class SiteFiles:
+    """The files of a site beside its robots.txt, which all of its pages share."""
+
+    tdmrep: bytes | None
+    notes: tuple[str, ...]
+    unread: tuple[str, ...]
+
+
 def fetch_signals(
     url: str,
     robots: Outcome,
     downloads: Downloads,
     *,
     agent: str,
+    sites: dict[str, SiteFiles],
     crawlers: Sequence[str] = (),
     now: datetime,
 ) -> Signals:
@@ -50,12 +61,13 @@ def fetch_signals(
         robots: Its site's robots.txt, as it was fetched.
         downloads: Fetches the other files.
         agent: The name under which they are fetched: pages that it may not fetch are not.
+        sites: The files of sites that were fetched so far; those of this site are added.
         crawlers: See `koster.signals.signals`.
         now: Likewise.
 
     Sources that cannot be read are in `Signals.unread`.
     """
-    return _Fetched(url, robots, downloads, agent).signals(crawlers, now)
+    return _Fetched(url, robots, downloads, agent).signals(sites, crawlers, now)
 
 
 class _Fetched:
@@ -70,15 +82,21 @@ class _Fetched:
         self._took = 0.0
         self._origin = str(robots.origin)
 
-    def signals(self, crawlers: Sequence[str], now: datetime) -> Signals:
+    def signals(
+        self, sites: dict[str, SiteFiles], crawlers: Sequence[str], now: datetime
+    ) -> Signals:
         file = self._robots.robots
         if file is None and self._robots.reason is not Reason.UNAVAILABLE:
             self._unread.append(f"robots.txt: {self._robots.why}")
-        tdmrep = self._document(self._origin + TDMREP, is_optional=True)
+        elif self._robots.is_cut:
+            self._unread.append("robots.txt: only its first 500 KiB are read")
+        if self._origin not in sites:
+            sites[self._origin] = self._site_files()
+        shared = sites[self._origin]
+        self._unread += shared.unread
         page, html, charset = self._page()
         licenses: dict[str, bytes] = {}
         tried: set[str] = set()
-        notes = [each for each in map(self._presence, PRESENCE) if each]
         while True:
             found = signals(
                 page.url if page else self._url,
@@ -86,12 +104,12 @@ class _Fetched:
                 headers=page.headers if page else (),
                 html=html,
                 charset=charset,
-                tdmrep=tdmrep,
+                tdmrep=shared.tdmrep,
                 licenses=licenses,
                 crawlers=crawlers,
                 now=now,
                 unread=self._unread,
-                notes=notes,
+                notes=shared.notes,
             )
             todo = [each.url for each in found.licenses if each.is_rsl and each.url not in tried]
             if not todo or len(tried) > _MAX_LICENSES:
@@ -104,6 +122,13 @@ class _Fetched:
             document = self._document(url)
             if document is not None:
                 licenses[url] = document
+
+    def _site_files(self) -> SiteFiles:
+        before = len(self._unread)
+        tdmrep = self._document(self._origin + TDMREP, is_optional=True)
+        unread = tuple(self._unread[before:])
+        del self._unread[before:]
+        return SiteFiles(tdmrep, tuple(filter(None, map(self._presence, PRESENCE))), unread)
 
     def _page(self) -> tuple[Download | None, bytes | None, str | None]:
         """Return the response and, if it is HTML, the beginning of the page and its charset."""
@@ -120,7 +145,8 @@ class _Fetched:
             return None, None, None
         headers = {name.lower(): value for name, value in page.headers}
         content_type = headers.get("content-type", "")
-        is_html = content_type.partition(";")[0].strip().lower() in _HTML_TYPES
+        # Some servers send the header twice.
+        is_html = re.split("[;,]", content_type)[0].strip().lower() in _HTML_TYPES
         return page, body if is_html else None, declared_charset(content_type)
 
     def _may_use(self, url: str) -> bool:
@@ -135,12 +161,16 @@ class _Fetched:
 
     def _document(self, url: str, *, is_optional: bool = False) -> bytes | None:
         """Return a document; None if there is none, or it cannot be read."""
-        name = urlsplit(url).path if url.startswith(self._origin) else url
+        name = url.removeprefix(self._origin) if url.startswith(f"{self._origin}/") else url
         found = self._fetch(url, MAX_DOCUMENT, name, is_optional=is_optional)
         if found is None:
             return None
         with found.file as file:
-            return file.read(MAX_DOCUMENT + 1)
+            body = file.read(MAX_DOCUMENT + 1)
+        if is_optional and str(origin_of(found.url)) != self._origin:
+            self._unread.append(f"{name}: redirects to another site, {found.url}")
+            return None
+        return body
 
     def _presence(self, path: str) -> str | None:
         """Return a note about a file that the site has."""

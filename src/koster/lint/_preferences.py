@@ -12,8 +12,8 @@ from ..signals import Conflict, Use, signals
 from ._checks import WARNING, check
 from ._model import CheckedFile, Place, Remark, truncate
 
-#: Pages whose preferences are compared: what is stated there is stated about most of a site.
-_PAGES = ("/", "/some/usual/page")
+#: The page whose preferences are compared: what is stated there is stated about most of a site.
+_PAGE = "/some/usual/page"
 #: How similar a typo is to the name of a policy token, without its signs.
 _SIMILAR = 0.85
 _LETTERS = str.maketrans("", "", "_-. ")
@@ -67,10 +67,9 @@ def contradicting_grammars(subject: CheckedFile) -> Iterator[Remark]:
     if not _states_preferences(subject):
         return
     found: dict[tuple[int | None, int | None], Conflict] = {}
-    for page in _PAGES:
-        for each in signals(page, robots=subject.robots, now=_ANY_TIME).conflicts:
-            if _is_contradiction(each):
-                found.setdefault((each.yes.line, each.no.line), each)
+    for each in signals(_PAGE, robots=subject.robots, now=_ANY_TIME).conflicts:
+        if _is_contradiction(each):
+            found.setdefault((each.yes.line, each.no.line), each)
     for each in found.values():
         line = subject.lines[(each.yes.line or 1) - 1]
         no = f"line {each.no.line} ({truncate(each.no.text)})"

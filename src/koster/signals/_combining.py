@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import chain
 from urllib.parse import urljoin
 
-from ..dialects import RFC9309, Dialect
+from .._contents import is_readable
+from ..crawlers import Crawler
+from ..dialects import GOOGLE, RFC9309, Dialect
 from ..robots import RobotsTxt, parse
 from ._grammars import GROUP, TDMREP
 from ._model import (
@@ -24,15 +27,17 @@ from ._model import (
 )
 from ._robots import (
     EVERYBODY,
+    RobotsReader,
     crawl_of,
+    invalid_preferences,
     is_control,
     is_open,
     licenses_of,
-    named_crawlers,
-    read_robots,
+    named_agents,
     record_of,
     uses_of,
 )
+from ._words import OF_FETCHED_PAGES
 
 #: The crawlers whose access is shown if the caller names none.
 USUAL_CRAWLERS = ("Googlebot", "bingbot", "OAI-SearchBot", "GPTBot", "ClaudeBot", "CCBot")
@@ -81,7 +86,10 @@ def signals(
     for where, body in (*(licenses or {}).items(), *page.embedded):
         page += _read_license(body, where, url)
     page.notes += notes
-    combined = _Combined(url, file, page, tuple(unread))
+    if not is_readable(file.body, (dialect, GOOGLE)):
+        page.unread.insert(0, "robots.txt: no line in it is one of a robots.txt")
+    page.notes += invalid_preferences(file)
+    combined = _Combined(url, file, page, (*unread, *page.unread))
     return combined.result(tuple(crawlers))
 
 
@@ -137,6 +145,9 @@ def _read_license(body: bytes, where: str, url: str) -> Reading:
     return read_rsl(body, where, url, where if "://" in where else url)
 
 
+#: The most crawlers that get answers if the caller names none.
+_MAX_AGENTS = 300
+
 #: How places begin that only those see who fetch the page.
 _ON_PAGE = ("header ", "tag ", "page")
 
@@ -149,6 +160,7 @@ class _Combined:
         self._robots = robots
         self._page = page
         self._unread = unread
+        self._reader = RobotsReader(robots, url)
         self._notes = list(page.notes)
         self._unseen: list[Unseen] = []
         self._conflicts: list[Conflict] = []
@@ -156,14 +168,13 @@ class _Combined:
     def result(self, crawlers: tuple[str, ...]) -> Signals:
         """Return what was found, for some crawlers or those that the file names."""
         answers = [self._answer(use, EVERYBODY, some) for use, some in self._by_use(EVERYBODY)]
-        agents = crawlers or self._bound()
-        for agent in agents:
-            record = record_of(agent)
-            uses = None if crawlers or record is None else uses_of(record)
+        everybody = {each.use: each for each in answers}
+        for agent in crawlers or self._bound():
+            told = [self._answer(use, agent, some) for use, some in self._by_use(agent)]
             answers += [
-                self._answer(use, agent, some)
-                for use, some in self._by_use(agent)
-                if crawlers or (some and (uses is None or use in uses))
+                each
+                for each in told
+                if crawlers or _is_of_its_own(each, everybody[each.use], record_of(agent))
             ]
         crawl = tuple(
             crawl_of(self._robots, self._url, each)
@@ -184,13 +195,18 @@ class _Combined:
 
     def _bound(self) -> tuple[str, ...]:
         """Return the crawlers that the file, or a part of the page, says something to."""
-        named = [each.token for each in named_crawlers(self._robots)]
-        named += [each.crawler for each in self._page.statements if each.crawler]
-        return tuple({name.lower(): name for name in named}.values())
+        of_page = (each.crawler for each in self._page.statements if each.crawler)
+        distinct: dict[str, str] = {}
+        for name in chain(named_agents(self._robots), of_page):
+            if len(distinct) == _MAX_AGENTS:
+                self._notes.append(f"only the first {_MAX_AGENTS} named crawlers have answers")
+                break
+            distinct.setdefault(name.lower(), name)
+        return tuple(distinct.values())
 
     def _by_use(self, agent: str) -> Iterator[tuple[Use, list[Statement]]]:
         """Yield each use with the statements that bind a crawler, or everybody."""
-        found = read_robots(self._robots, self._url, agent)
+        found = self._reader.read(agent)
         self._notes += found.notes
         self._unseen += found.unseen
         names = {name.lower() for name in _names(agent)}
@@ -205,7 +221,8 @@ class _Combined:
                 [
                     each
                     for each in found.statements
-                    if each.use is use and (may_use or each.stated is Stated.NO)
+                    if each.use is use
+                    and (may_use or use not in OF_FETCHED_PAGES or each.stated is Stated.NO)
                 ],
             )
 
@@ -243,6 +260,17 @@ class _Combined:
                 if some.use in uses and some.crawler.lower() in names and some.grammar is not GROUP
                 and some.where.startswith(_ON_PAGE)
             ]  # fmt: skip
+
+
+def _is_of_its_own(answer: Answer, everybody: Answer, record: Crawler | None) -> bool:
+    """Return whether an answer for a crawler is another one than that for everybody.
+
+    That a known crawler may not fetch the page is only said about what it is for.
+    """
+    if answer.stated is everybody.stated and answer.statements == everybody.statements:
+        return False
+    is_about_use = any(each.crawler and each.grammar is not GROUP for each in answer.statements)
+    return record is None or is_about_use or answer.use in uses_of(record)
 
 
 def _names(agent: str) -> tuple[str, ...]:

@@ -134,6 +134,7 @@ class Reading:
         licenses: The licenses that it names.
         embedded: License documents within the source, each with its place.
         unseen: What has no effect as the page may not be fetched.
+        unread: What could not be read, and why.
     """
 
     statements: list[Statement] = field(default_factory=list)
@@ -141,6 +142,7 @@ class Reading:
     licenses: list[License] = field(default_factory=list)
     embedded: list[tuple[str, bytes]] = field(default_factory=list)
     unseen: list[Unseen] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
 
     def __iadd__(self, other: Reading) -> Self:
         self.statements += other.statements
@@ -148,6 +150,7 @@ class Reading:
         self.licenses += other.licenses
         self.embedded += other.embedded
         self.unseen += other.unseen
+        self.unread += other.unread
         return self
 
 

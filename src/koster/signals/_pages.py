@@ -61,7 +61,7 @@ def read_html(
     if len(body) > MAX_HTML:
         found.notes.insert(0, f"page: only its first {MAX_HTML >> 10} KiB are read")
     if "\0" in text:
-        found.notes.insert(0, "page: it has NUL characters, and may not be HTML")
+        found.unread.append("page: it has NUL characters, and may not be HTML")
     return found
 
 
@@ -75,10 +75,13 @@ def _decoded(body: bytes, charset: str | None) -> str:
     for name in (charset, stated[1].decode() if stated else None):
         if name and (name == charset or not name.lower().startswith("utf-16")):
             try:
+                # No charset of browsers but UTF-16 has other bytes for ASCII.
+                is_usable = "<meta".encode(name) == b"<meta" or name.lower().startswith("utf-16")
                 decode_text(b"", name)
-                return body.decode(name, "replace")
-            except (LookupError, UnicodeError):
+            except (LookupError, ValueError):
                 continue
+            if is_usable:
+                return body.decode(name, "replace")
     return body.decode("utf-8", "replace")
 
 

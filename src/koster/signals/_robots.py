@@ -5,14 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from .._asking import preferences_if_fetched, rules_for_data, values_of
-from ..crawlers import POLICY_TOKENS, Crawler, Obeys, PolicyToken, named, registered
+from .._lazy import cached_property
+from ..crawlers import (
+    POLICY_TOKENS,
+    Crawler,
+    Obeys,
+    PolicyToken,
+    named,
+    policy_token,
+    registered,
+)
 from ..decisions import Decision
-from ..directives import Preference
+from ..directives import Preference, content_signal, content_usage
 from ..errors import MissingExtraError
 from ..model import Directive
 from ..robots import RobotsTxt, Rules
 from ._grammars import CONTENT_SIGNAL, CONTENT_USAGE, CONTROL_TOKEN, GROUP, POLICY_TOKEN
 from ._model import Crawl, Grammar, License, Reading, Stated, Statement, Unseen, Use
+from ._notes import quoted
 from ._words import (
     CONTENT_SIGNALS,
     CONTENT_USAGES,
@@ -92,18 +102,68 @@ def crawl_of(robots: RobotsTxt, url: str, agent: str) -> Crawl:
     )
 
 
-def read_robots(robots: RobotsTxt, url: str, agent: str = EVERYBODY) -> Reading:
-    """Return what a robots.txt states to a crawler about a page, or to everybody."""
-    found = Reading()
-    rules = rules_of(robots, agent)
-    if not (is_control(agent) or ignores_group(agent, rules)):
-        found.statements += _of_rules(rules.decide(url), agent)
-    found += _of_preferences(rules, url, agent)
-    for token in _control_tokens(agent):
-        found.statements += _of_control_token(robots, url, token)
-    for policy in POLICY_TOKENS:
-        found.statements += _of_policy_token(robots, url, policy)
-    return found
+class RobotsReader:
+    """Reads what a robots.txt states about a page; crawlers with the same groups share the work."""
+
+    def __init__(self, robots: RobotsTxt, url: str) -> None:
+        self._robots = robots
+        self._url = url
+        self._preferences: dict[tuple[int, ...], tuple[Preference, ...]] = {}
+
+    @cached_property
+    def _of_file(self) -> frozenset[int]:
+        """The lines with preferences outside any group."""
+        rules = rules_of(self._robots, EVERYBODY)
+        return frozenset(each.line for each in values_of(rules)[0].preferences)
+
+    @cached_property
+    def _of_policies(self) -> list[Statement]:
+        return [
+            each
+            for policy in POLICY_TOKENS
+            for each in _of_policy_token(self._robots, self._url, policy)
+        ]
+
+    def read(self, agent: str = EVERYBODY) -> Reading:
+        """Return what is stated to a crawler, or to everybody."""
+        found = Reading()
+        rules = rules_of(self._robots, agent)
+        if not (is_control(agent) or ignores_group(agent, rules)):
+            found.statements += _of_rules(rules.decide(self._url), agent)
+        found += self._of_preferences(rules, agent)
+        for token in _control_tokens(agent):
+            found.statements += _of_control_token(self._robots, self._url, token)
+        found.statements += self._of_policies
+        return found
+
+    def _of_preferences(self, rules: Rules, agent: str) -> Reading:
+        """Return what Content-Signal and Content-Usage lines state."""
+        found = Reading()
+        decision = rules.decide(self._url)
+        if rules.group_lines not in self._preferences:
+            self._preferences[rules.group_lines] = preferences_if_fetched(rules, self._url)
+        for each in self._preferences[rules.group_lines]:
+            where = place(each.line)
+            text = _written(each)
+            is_signal = each.directive is Directive.CONTENT_SIGNAL
+            crawler = agent if rules.is_named and each.line not in self._of_file else EVERYBODY
+            if not is_signal and each.line in self._of_file:
+                found.notes.append(f"{where}: {text} is outside any group: it has no effect")
+            elif not is_signal and not decision.allowed and decision.rule is not None:
+                because = (
+                    f"{place(decision.rule.line)}: {decision.rule} blocks the page, and "
+                    "Content-Usage is only for pages that may be fetched"
+                )
+                found.unseen.append(Unseen(text, where, agent or "*", because))
+            else:
+                use = (CONTENT_SIGNALS if is_signal else CONTENT_USAGES).get(each.key)
+                stated = (SIGNAL_VALUES if is_signal else USAGE_VALUES).get(each.value)
+                if use is None or stated is None:
+                    found.notes.append(f"{where}: {text} {_UNKNOWN[use is None]}")
+                else:
+                    grammar = CONTENT_SIGNAL if is_signal else CONTENT_USAGE
+                    found.statements.append(_at(each.line, grammar, text, use, stated, crawler))
+        return found
 
 
 def licenses_of(robots: RobotsTxt) -> Iterator[License]:
@@ -113,14 +173,27 @@ def licenses_of(robots: RobotsTxt) -> Iterator[License]:
             yield License(line.value, place(line.number), is_rsl=True)
 
 
-def named_crawlers(robots: RobotsTxt) -> tuple[Crawler, ...]:
-    """Return the known crawlers and control tokens with a use that a group names."""
-    return tuple(
-        each
-        for each in registered()
-        if not PURPOSES.keys().isdisjoint(each.purposes)
-        and rules_for_data(robots, each.token).is_named
-    )
+def named_agents(robots: RobotsTxt) -> Iterator[str]:
+    """Yield the crawlers and control tokens that groups name; known ones by their tokens."""
+    for name in dict.fromkeys(name for group in robots.groups for name in group.agents):
+        if name.strip() and name != "*" and policy_token(name) is None:
+            record = record_of(name)
+            yield record.token if record else name
+
+
+def invalid_preferences(robots: RobotsTxt) -> Iterator[str]:
+    """Yield a note about each line with preferences of which none is understood."""
+    readers = {
+        Directive.CONTENT_SIGNAL: (content_signal, CONTENT_SIGNALS, SIGNAL_VALUES),
+        Directive.CONTENT_USAGE: (content_usage, CONTENT_USAGES, USAGE_VALUES),
+    }
+    for line in robots.lines:
+        if line.directive in readers:
+            read, uses, values = readers[line.directive]
+            found = read(line.value.encode("utf-8", "surrogateescape"), line.number)
+            if not any(each.key in uses and each.value in values for each in found):
+                text = quoted(line.text.strip())
+                yield f"{place(line.number)}: {text} states nothing (koster lint says why)"
 
 
 def uses_of(crawler: Crawler) -> tuple[Use, ...]:
@@ -166,42 +239,13 @@ def _of_policy_token(robots: RobotsTxt, url: str, token: PolicyToken) -> Iterato
     decision = rules.decide(url)
     rule = decision.rule
     use = PURPOSES[token.purpose]
-    if rules.is_named:
-        line = rule.line if rule else rules.group_lines[0]
-        text = f"{token.token}: {rule or 'no rule'}"
-        yield _at(line, POLICY_TOKEN, text, use, _STATED[decision.allowed])
+    # Without a rule that matches, nothing is stated, as with control tokens.
+    if rule is not None and rules.is_named:
+        text = f"{token.token}: {rule}"
+        yield _at(rule.line, POLICY_TOKEN, text, use, _STATED[decision.allowed])
     elif rule is not None and not decision.allowed:
         text = f"*: {rule}; whether * applies to {token.token} is not specified"
         yield _at(rule.line, POLICY_TOKEN, text, use, Stated.UNDECIDED)
-
-
-def _of_preferences(rules: Rules, url: str, agent: str) -> Reading:
-    """Return what Content-Signal and Content-Usage lines state."""
-    found = Reading()
-    of_file = {each.line for each in values_of(rules)[0].preferences}
-    decision = rules.decide(url)
-    for each in preferences_if_fetched(rules, url):
-        where = place(each.line)
-        text = _written(each)
-        is_signal = each.directive is Directive.CONTENT_SIGNAL
-        crawler = agent if rules.is_named and each.line not in of_file else EVERYBODY
-        if not is_signal and each.line in of_file:
-            found.notes.append(f"{where}: {text} is outside any group: it has no effect")
-        elif not is_signal and not decision.allowed and decision.rule is not None:
-            because = (
-                f"{place(decision.rule.line)}: {decision.rule} blocks the page, and Content-Usage "
-                "is only for pages that may be fetched"
-            )
-            found.unseen.append(Unseen(text, where, agent or "*", because))
-        else:
-            use = (CONTENT_SIGNALS if is_signal else CONTENT_USAGES).get(each.key)
-            stated = (SIGNAL_VALUES if is_signal else USAGE_VALUES).get(each.value)
-            if use is None or stated is None:
-                found.notes.append(f"{where}: {text} {_UNKNOWN[use is None]}")
-            else:
-                grammar = CONTENT_SIGNAL if is_signal else CONTENT_USAGE
-                found.statements.append(_at(each.line, grammar, text, use, stated, crawler))
-    return found
 
 
 _UNKNOWN = {True: "is about none of these uses", False: "has an unknown value"}

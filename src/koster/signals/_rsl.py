@@ -40,7 +40,7 @@ def read_rsl(body: bytes, where: str, url: str, base: str) -> Reading:
     try:
         contents = parse_rsl(body)
     except RslError as error:
-        found = Reading(notes=[f"{where} {error}"])
+        found = Reading(unread=[f"{where} {error}"])
         if error.is_rsl:
             found.statements = [
                 Statement(RSL, where, f"a license that {error}", use, Stated.UNDECIDED)

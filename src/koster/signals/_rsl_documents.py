@@ -18,6 +18,7 @@ _MAX_DEPTH = 100
 #: Elements <content>, and elements <license>.
 _MAX_ELEMENTS = 1_000
 #: Characters of a list of words.
+_SPACES = re.compile(r"\s+")
 _MAX_WORDS = 1_000
 #: The draft of July 2025 had commas between words, RSL 1.0 has spaces.
 #: Elements of RSL in one another down to those with words.
@@ -148,6 +149,8 @@ class _Document:
         raise RslError("has a DOCTYPE, and is not read")
 
     def _start(self, name: str, attributes: Mapping[str, str]) -> None:
+        if self._parser.CharacterDataHandler is not None:
+            raise RslError(f"has an element within <{self._path[-1]}>")
         if len(self._path) == _MAX_DEPTH:
             raise RslError(f"has more than {_MAX_DEPTH} nested elements")
         self._declare(attributes)
@@ -198,8 +201,9 @@ class _Document:
         self._parser.CharacterDataHandler = self._add_text
 
     def _add_text(self, text: str) -> None:
-        if len(self._path) == _LONGEST_PATH:
-            self._text += text[: _MAX_WORDS - len(self._text)]
+        self._text += _SPACES.sub(" ", text)
+        if len(self._text) > _MAX_WORDS:
+            raise RslError(f"has a list of more than {_MAX_WORDS:,} characters")
 
     def _add_payment(self, attributes: Mapping[str, str]) -> None:
         kind = attributes.get("type", "").strip().lower()

@@ -71,8 +71,8 @@ def read_tdmrep(body: bytes, url: str) -> Reading:
         if is_page(body):
             # As if there were none: many sites answer everything with a page.
             return Reading(notes=[f"{_FILE} is an HTML page, not JSON"])
-        note = f"{_FILE} cannot be read: {error}"
-        return Reading([_undecided(_FILE, "cannot be read")], [note])
+        why = f"{_FILE} cannot be read: {error}"
+        return Reading([_undecided(_FILE, "cannot be read")], unread=[why])
     found = _first_match(rules[:_MAX_RULES], url, notes)
     if found is None and len(rules) > _MAX_RULES:
         what = f"has more than {count_noun(_MAX_RULES, 'rule')}"

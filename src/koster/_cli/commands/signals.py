@@ -89,7 +89,7 @@ def _file_options(function: Callable[..., Any]) -> Callable[..., Any]:
 @click.option(
     "-u", "--use", "uses", multiple=True, panel=RULES, metavar="USE",
     type=click.Choice([*_USES, "index", "train-ai"], case_sensitive=False),
-    help=f"Answer for this use, and exit with 1 unless it is stated yes: {', '.join(_USES)}.",
+    help=f"Only this use; exit with 1 unless everybody, or --crawler, has yes: {', '.join(_USES)}.",
 )  # fmt: skip
 @dialect_option("How to read the robots.txt")
 @click.option(
@@ -179,11 +179,36 @@ def _check_usage(urls: tuple[str, ...], files: Files, crawlers: tuple[str, ...])
         raise click.UsageError("with --url nothing is fetched: name no other URL")
     if files.url is None and not urls:
         raise click.UsageError("name the URL of a page, or --url and files")
+    paths = [files.robots, files.html, files.tdmrep, *files.licenses]
+    if paths.count(file_access.STDIN) > 1:
+        raise click.UsageError("standard input (-) can be read only once")
+    if files.robots is not None and reading.is_site(files.robots):
+        raise click.UsageError("--robots is a file: with --url nothing is fetched")
+    if files.url is not None and not files.url.startswith("/"):
+        _check_url(files.url)
     for name in crawlers:
+        if not name.strip() or name.strip() == "*":
+            raise click.UsageError("--crawler needs a name; the answers begin with everybody's")
         if policy_token(name) is not None:
             raise click.UsageError(
                 f"{name} is a policy token, not a crawler: it is read for every crawler"
             )
+
+
+def _check_url(url: str) -> None:
+    """Check the URL of a page in files.
+
+    Raises:
+        click.UsageError: it has no scheme or host.
+    """
+    from ...origins import origin_of
+
+    try:
+        origin_of(url)
+    except UrlError as error:
+        raise click.UsageError(
+            f"--url needs a URL, or a path that starts with /: {error}"
+        ) from error
 
 
 def _content(path: str | None) -> bytes | None:
@@ -210,7 +235,7 @@ def _fetched(
     Raises:
         click.UsageError: a URL is invalid.
     """
-    from ...fetch.page_signals import fetch_signals
+    from ...fetch.page_signals import SiteFiles, fetch_signals
     from ..fetching import fetch_all, origin_of
     from ..sitemaps import open_downloads
 
@@ -221,14 +246,17 @@ def _fetched(
     outcomes = fetch_all(list(dict.fromkeys(sites)), (dialect,), settings)
     by_site = dict(zip(dict.fromkeys(sites), outcomes, strict=True))
     pages = []
+    files: dict[str, SiteFiles] = {}
     with closing(open_downloads(settings, sites, is_guarded=True)) as downloads:
-        for url, site in zip(urls, sites, strict=True):
+        for url, site in dict(zip(urls, sites, strict=True)).items():
             found = by_site[site]
             if found is None:
                 sys.exit(130)
             agent = settings.user_agent
             pages.append(
-                fetch_signals(url, found[0], downloads, agent=agent, crawlers=crawlers, now=now)
+                fetch_signals(
+                    url, found[0], downloads, agent=agent, sites=files, crawlers=crawlers, now=now
+                )
             )
     return pages
 
