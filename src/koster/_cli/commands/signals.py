@@ -235,7 +235,7 @@ def _fetched(
     Raises:
         click.UsageError: a URL is invalid.
     """
-    from ...fetch.page_signals import SiteFiles, fetch_signals
+    from ...fetch._page_signals import SiteFiles, fetch_signals
     from ..fetching import fetch_all, origin_of
     from ..sitemaps import open_downloads
 
