@@ -416,3 +416,11 @@ def test_html_needs_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "koster.signals._pages")
     with pytest.raises(MissingExtraError, match="'signals'"):
         importlib.import_module("koster.signals._pages")
+
+
+@pytest.mark.parametrize("charset", ["cp037", "cp500", "utf-7", "punycode", "idna", "x\0y", "hex"])
+def test_charsets_that_browsers_do_not_know_are_ignored(charset: str) -> None:
+    page = b'<meta name="robots" content="noindex">'
+    assert read_html(page, charset, NOW).statements
+    stated_by_itself = f'<meta charset="{charset}">'.encode() + page
+    assert read_html(stated_by_itself, None, NOW).statements

@@ -166,6 +166,26 @@ def test_a_license_whose_url_is_invalid_stays_as_it_is() -> None:
     assert [each.url for each in signals("/", robots=robots, now=NOW).licenses] == ["http://[x/"]
 
 
+@pytest.mark.parametrize(
+    "body",
+    [b"<!doctype html><p>Log in</p>", b'{"error": "rate limited"}', b"\x89PNG\r\n\x1a\n\0\0"],
+)
+def test_a_robots_txt_that_is_none_is_not_read(body: bytes) -> None:
+    found = signals("/", robots=body, now=NOW)
+    assert found.unread == ("robots.txt: no line in it is one of a robots.txt",)
+    assert set(stated(found).values()) == {"undecided"}
+    assert signals("/", robots=b"# nothing\n", now=NOW).unread == ()
+
+
+def test_many_named_crawlers_are_limited() -> None:
+    groups = "".join(
+        f"User-agent: bot{number}\nContent-Signal: ai-train=no\nAllow: /\n" for number in range(400)
+    )
+    found = signals("/", robots=groups, now=NOW)
+    assert len({each.crawler for each in found.answers}) == 301
+    assert "only the first 300 named crawlers have answers" in found.notes
+
+
 @given(st.binary(max_size=300), st.text(max_size=30), st.text(max_size=20))
 def test_any_robots_txt_and_names(body: bytes, path: str, crawler: str) -> None:
     found = signals(f"/{path}", robots=body, crawlers=[crawler] if crawler else (), now=NOW)
