@@ -33,6 +33,9 @@ from tests.helpers.support import sampled
 #: The longest time for which one callback may hold the loop, in CPU seconds.
 LONGEST = 0.005
 
+#: A loop over so many numbers takes as long on a fast machine: a slow or busy one gets more time.
+_NUMBERS = 100_000
+
 #: How often a request is made: another program may disturb one of them.
 TRIES = 5
 
@@ -40,6 +43,14 @@ STARS = "User-agent: *\n" + "Allow: *aabb\n" * 8_000
 SITEMAPS = "Sitemap: /\n" * 20_000
 LINES = "\n" * 400_000
 PATH = "/" + "a" * 1_500
+
+
+def _seconds_of_a_loop() -> float:
+    began = time.thread_time()
+    total = 0
+    for number in range(_NUMBERS):
+        total += number
+    return time.thread_time() - began
 
 
 class Blocks:
@@ -159,7 +170,7 @@ def test_requests_do_not_hold_the_loop(
         api.get("/healthz")
         assert response.status_code < 500
         found.append(blocks.longest)
-        if found[-1] <= LONGEST:
+        if found[-1] <= max(LONGEST, _seconds_of_a_loop()):
             return
     pytest.fail(f"held for {min(found) * 1000:.1f} ms, at least")
 
