@@ -55,6 +55,15 @@ def decode_text(content: bytes, charset: str) -> str:
     return content.decode(charset)
 
 
+def media_type_of(content_type: str) -> str:
+    """Return the media type of a Content-Type header, in lower case.
+
+    >>> media_type_of("Text/HTML; charset=utf-8")
+    'text/html'
+    """
+    return content_type.partition(";")[0].strip().lower()
+
+
 def declared_charset(content_type: str) -> str | None:
     """Return the charset of a Content-Type header, or None.
 

@@ -41,6 +41,18 @@ class Pace:
 RULE_OF_THUMB = Pace(times_fetch=2.0, at_least=10.0)
 
 
+#: The most seconds of a pause while a person waits for the answer.
+_MAX_PAUSE = 5.0
+
+
+def brief_pause(fetch_seconds: float) -> float:
+    """Return the seconds between two of a few requests that a person waits for.
+
+    They are as for a site that sets no pace, but bounded.
+    """
+    return min(RULE_OF_THUMB.times_fetch * fetch_seconds, _MAX_PAUSE)
+
+
 def pace_of(seconds: float | None) -> Pace:
     """Return the pace with an interval in seconds; the rule of thumb, if it is None.
 

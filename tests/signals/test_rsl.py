@@ -289,8 +289,7 @@ def test_unknown_usages_are_noted() -> None:
     found = of(usage("search ai-summarize x"), usage("y", "prohibits"))
     assert stated(found)["search"] == "yes"
     assert found.notes[-3:] == [
-        f'license.xml, line 2: the usage "{word}" is none of RSL 1.0'
-        for word in ("ai-summarize", "x", "y")
+        f'license.xml, line 2: RSL 1.0 has no usage "{word}"' for word in ("ai-summarize", "x", "y")
     ]
 
 

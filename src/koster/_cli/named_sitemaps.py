@@ -24,7 +24,7 @@ from ..dialects import Dialect
 from ..errors import UnreadableError
 from ..lint._fetched_sitemaps import FetchedSitemaps
 from ..lint._values import is_url
-from ..politeness import RULE_OF_THUMB
+from ..politeness import brief_pause
 from ..sitemaps import SitemapError, read_locations
 from .progress import progress
 from .reading import RobotsFile
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 #: The most sitemaps to request, and the bytes of each to read.
 _MAX_SITEMAPS = 5
 _FIRST_BYTES = 1 << 15
-#: The most seconds between two requests to a host.
-_MAX_PAUSE = 5.0
 
 #: Statuses with which firewalls answer koster, but perhaps not search engines.
 _NOT_FOR_KOSTER = (401, 403, 407, 429, 451)
@@ -86,7 +84,7 @@ def _at_a_pace(urls: list[str]) -> Iterator[str]:
     for url in urls:
         host = urlsplit(url).netloc.lower()
         if host == last_host:
-            time.sleep(min(took * RULE_OF_THUMB.times_fetch, _MAX_PAUSE))
+            time.sleep(brief_pause(took))
         started = time.monotonic()
         yield url
         last_host, took = host, time.monotonic() - started

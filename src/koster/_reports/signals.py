@@ -25,7 +25,7 @@ _MAX_NAMES = 4
 
 @dataclass(frozen=True, slots=True)
 class PageSignals:
-    """What sites say about pages; ``uses`` are those to show, all if there are none."""
+    """What sites say about pages; ``uses`` are those to show; empty: all."""
 
     pages: tuple[Signals, ...]
     fetched: str | None

@@ -19,7 +19,7 @@ from datetime import datetime
 from typing import Any, BinaryIO
 
 from .._bodies import Body, stored_body
-from .._charsets import declared_charset
+from .._charsets import declared_charset, media_type_of
 from .._contents import is_binary, is_page
 from ..access import wants_body
 from ..dialects import RFC9309
@@ -263,7 +263,7 @@ UNAVAILABLE = RFC9309.statuses.unavailable
 
 def is_text_type(content_type: str) -> bool:
     """Tell whether a Content-Type may be that of a robots.txt."""
-    media = content_type.partition(";")[0].strip().lower()
+    media = media_type_of(content_type)
     return media.startswith("text/") or media in _OTHER_TYPES or "/" not in media
 
 

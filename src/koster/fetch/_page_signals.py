@@ -17,7 +17,7 @@ from ..access import Outcome
 from ..decisions import Reason
 from ..errors import UnreadableError
 from ..origins import origin_of
-from ..politeness import RULE_OF_THUMB
+from ..politeness import brief_pause
 from ..signals import MAX_DOCUMENT, MAX_HTML, Signals, signals
 from .downloads import Download, DownloadError, Downloads
 
@@ -28,8 +28,6 @@ PRESENCE = ("/ai.txt", "/llms.txt")
 
 #: The number of licenses that are fetched.
 _MAX_LICENSES = 5
-#: The most seconds between two requests.
-_MAX_PAUSE = 5.0
 #: Bytes of a file that show whether it is an HTML page: many sites answer everything with one.
 _BEGINNING = 2_000
 _HTML_TYPES = ("", "text/html", "application/xhtml+xml")
@@ -160,7 +158,7 @@ class _Fetched:
         return decision.allowed
 
     def _document(self, url: str, *, is_optional: bool = False) -> bytes | None:
-        """Return a document; None if there is none, or it cannot be read."""
+        """Return a document; None if it is missing or cannot be read."""
         name = url.removeprefix(self._origin) if url.startswith(f"{self._origin}/") else url
         found = self._fetch(url, MAX_DOCUMENT, name, is_optional=is_optional)
         if found is None:
@@ -196,8 +194,7 @@ class _Fetched:
         return None
 
     def _get(self, url: str, limit: int) -> Download:
-        # As for a site that sets no pace, but people wait for the answer.
-        time.sleep(min(self._took * RULE_OF_THUMB.times_fetch, _MAX_PAUSE))
+        time.sleep(brief_pause(self._took))
         began = time.monotonic()
         try:
             return self._downloads.fetch(url, limit)

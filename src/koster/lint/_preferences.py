@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from ..crawlers import POLICY_PREFIX, POLICY_TOKENS, policy_token
-from ..model import Directive, Line
+from ..model import Directive
 from ..signals import Conflict, Use, signals
 from ._checks import WARNING, check
 from ._model import CheckedFile, Place, Remark, truncate
@@ -17,6 +17,7 @@ _PAGE = "/some/usual/page"
 #: How similar a typo is to the name of a policy token, without its signs.
 _SIMILAR = 0.85
 _LETTERS = str.maketrans("", "", "_-. ")
+_BY_LETTERS = {each.token.translate(_LETTERS): each.token for each in POLICY_TOKENS}
 #: Nothing in a robots.txt depends on the time.
 _ANY_TIME = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -28,34 +29,32 @@ _ANY_TIME = datetime(2026, 1, 1, tzinfo=UTC)
     source=POLICY_TOKENS[0].source)  # fmt: skip
 def unknown_policy_token(subject: CheckedFile) -> Iterator[Remark]:
     for line in subject.lines_of(Directive.USER_AGENT):
-        if not _may_be_policy_token(line) or policy_token(line.value):
+        if policy_token(line.value):
             continue
         near = _nearest(line.value)
-        yield Remark(
-            subject.value(line),
-            f'Unknown policy token "{truncate(line.value)}": nobody obeys this group',
-            f"Did you mean {near}? The rules below then apply to it"
-            if near
-            else f"Known: {', '.join(_tokens())}",
-            proposal=(subject.edit_value(line, near),) if near else (),
-        )
-
-
-def _may_be_policy_token(line: Line) -> bool:
-    name = line.value.lower()
-    return name.startswith(POLICY_PREFIX) or (len(name) < 60 and _nearest(name) is not None)
-
-
-def _tokens() -> list[str]:
-    return [each.token for each in POLICY_TOKENS]
+        if near is not None or line.value.lower().startswith(POLICY_PREFIX):
+            known = ", ".join(each.token for each in POLICY_TOKENS)
+            yield Remark(
+                subject.value(line),
+                f'Unknown policy token "{truncate(line.value)}": nobody obeys this group',
+                f"Did you mean {near}? The rules below then apply to it"
+                if near
+                else f"Known: {known}",
+                proposal=(subject.edit_value(line, near),) if near else (),
+            )
 
 
 def _nearest(name: str) -> str | None:
     """Return the policy token that a name is probably a typo of, or None."""
     letters = name.lower().translate(_LETTERS)
-    by_letters = {token.translate(_LETTERS): token for token in _tokens()}
-    near = difflib.get_close_matches(letters, by_letters, n=1, cutoff=_SIMILAR)
-    return by_letters[near[0]] if near else None
+    # A file may have 60,000 names: nearly all have another length, and need no comparison.
+    tokens = [
+        token
+        for token in _BY_LETTERS
+        if 2 * min(len(token), len(letters)) >= _SIMILAR * (len(token) + len(letters))
+    ]
+    near = difflib.get_close_matches(letters, tokens, n=1, cutoff=_SIMILAR) if tokens else []
+    return _BY_LETTERS[near[0]] if near else None
 
 
 @check("E013", "contradicting-grammars", WARNING, "Preferences in several grammars contradict one another",

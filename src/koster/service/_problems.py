@@ -13,6 +13,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
+from .._charsets import media_type_of
 from .._wording import truncated
 from .._worker.refusals import RefusedError
 
@@ -171,7 +172,7 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def _invalid(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)  # noqa: S101 - for its type
-        media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        media_type = media_type_of(request.headers.get("content-type", ""))
         if request.method == "POST" and not media_type.endswith(("/json", "+json")):
             detail = "the Content-Type of the body must be application/json"
             return Problem(415, "not-declared-json", detail).response()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import chain
 from urllib.parse import urljoin
 
-from .._contents import is_readable
-from ..crawlers import Crawler
+from .._contents import has_readable_line
 from ..dialects import GOOGLE, RFC9309, Dialect
 from ..robots import RobotsTxt, parse
 from ._grammars import GROUP, TDMREP
@@ -26,16 +25,12 @@ from ._model import (
     Use,
 )
 from ._robots import (
-    EVERYBODY,
+    Agent,
     RobotsReader,
-    crawl_of,
     invalid_preferences,
-    is_control,
-    is_open,
     licenses_of,
     named_agents,
-    record_of,
-    uses_of,
+    place,
 )
 from ._words import OF_FETCHED_PAGES
 
@@ -86,7 +81,7 @@ def signals(
     for where, body in (*(licenses or {}).items(), *page.embedded):
         page += _read_license(body, where, url)
     page.notes += notes
-    if not is_readable(file.body, (dialect, GOOGLE)):
+    if not file.groups and not has_readable_line([file, parse(file.body, GOOGLE)]):
         page.unread.insert(0, "robots.txt: no line in it is one of a robots.txt")
     page.notes += invalid_preferences(file)
     combined = _Combined(url, file, page, (*unread, *page.unread))
@@ -167,28 +162,26 @@ class _Combined:
 
     def result(self, crawlers: tuple[str, ...]) -> Signals:
         """Return what was found, for some crawlers or those that the file names."""
-        answers = [self._answer(use, EVERYBODY, some) for use, some in self._by_use(EVERYBODY)]
+        answers = self._answers(self._reader.agent())
         everybody = {each.use: each for each in answers}
-        for agent in crawlers or self._bound():
-            told = [self._answer(use, agent, some) for use, some in self._by_use(agent)]
+        for agent in map(self._reader.agent, crawlers or self._bound()):
             answers += [
                 each
-                for each in told
-                if crawlers or _is_of_its_own(each, everybody[each.use], record_of(agent))
+                for each in self._answers(agent)
+                if crawlers or _is_of_its_own(each, everybody[each.use], agent.uses)
             ]
-        crawl = tuple(
-            crawl_of(self._robots, self._url, each)
-            for each in crawlers or USUAL_CRAWLERS
-            if not is_control(each)
-        )
-        self._add_unseen(crawl)
+        asked = map(self._reader.agent, crawlers or USUAL_CRAWLERS)
+        crawl = [(each, each.crawl(self._url)) for each in asked if not each.is_control]
+        for agent, found in crawl:
+            if not found.allowed:
+                self._add_unseen(agent, found)
         return Signals(
             url=self._url,
-            crawl=crawl,
+            crawl=tuple(found for _, found in crawl),
             answers=tuple(answers),
             unseen=tuple(dict.fromkeys(self._unseen)),
             conflicts=tuple(dict.fromkeys(self._conflicts)),
-            licenses=_distinct(self._page.licenses),
+            licenses=tuple(dict.fromkeys(self._page.licenses)),
             notes=tuple(dict.fromkeys(self._notes)),
             unread=self._unread,
         )
@@ -204,27 +197,29 @@ class _Combined:
             distinct.setdefault(name.lower(), name)
         return tuple(distinct.values())
 
-    def _by_use(self, agent: str) -> Iterator[tuple[Use, list[Statement]]]:
-        """Yield each use with the statements that bind a crawler, or everybody."""
+    def _answers(self, agent: Agent) -> list[Answer]:
+        """Return what is stated about each use to a crawler, or to everybody."""
         found = self._reader.read(agent)
         self._notes += found.notes
         self._unseen += found.unseen
-        names = {name.lower() for name in _names(agent)}
-        found.statements += [
-            each for each in self._page.statements if each.crawler.lower() in names
-        ]
-        # Who may not fetch the page cannot use it, whatever else is stated.
-        may_use = is_open(self._robots, self._url, agent)
+        found.statements += self._on_page_to(agent)
+        # Who is not allowed to fetch the page cannot use it, whatever else is stated.
+        may_use = agent.may_use(self._url)
+        answers = []
         for use in Use:
-            yield (
-                use,
-                [
-                    each
-                    for each in found.statements
-                    if each.use is use
-                    and (may_use or use not in OF_FETCHED_PAGES or each.stated is Stated.NO)
-                ],
-            )
+            counts_all = may_use or use not in OF_FETCHED_PAGES
+            some = [
+                each
+                for each in found.statements
+                if each.use is use and (counts_all or each.stated is Stated.NO)
+            ]
+            answers.append(self._answer(use, agent.name, some))
+        return answers
+
+    def _on_page_to(self, agent: Agent) -> list[Statement]:
+        """Return the statements beside the robots.txt that bind a crawler."""
+        names = agent.bound_names
+        return [each for each in self._page.statements if each.crawler.lower() in names]
 
     def _answer(self, use: Use, agent: str, statements: list[Statement]) -> Answer:
         by_stated = {stated: [each for each in statements if each.stated is stated]
@@ -241,45 +236,25 @@ class _Combined:
             stated = Stated.YES if yes else Stated.UNSTATED
         return Answer(use, stated, agent, tuple(statements))
 
-    def _add_unseen(self, crawl: tuple[Crawl, ...]) -> None:
-        """Add what is stated on the page to crawlers that may not fetch it, about their uses."""
-        for each in crawl:
-            if each.allowed:
-                continue
-            record = record_of(each.crawler)
-            uses = set(uses_of(record)) if record else set(Use)
-            if Use.SEARCH in uses:
-                uses |= {Use.SNIPPET, Use.ARCHIVE}
-            names = {name.lower() for name in _names(each.crawler)}
-            because = (
-                f"robots.txt, line {each.line}: {each.rule} blocks the page for {each.crawler}"
-            )
-            self._unseen += [
-                Unseen(some.text, some.where, each.crawler, because)
-                for some in self._page.statements
-                if some.use in uses and some.crawler.lower() in names and some.grammar is not GROUP
-                and some.where.startswith(_ON_PAGE)
-            ]  # fmt: skip
+    def _add_unseen(self, agent: Agent, crawl: Crawl) -> None:
+        """Add what is stated on the page to a crawler that may not fetch it, about its uses."""
+        uses = set(Use if agent.uses is None else agent.uses)
+        if Use.SEARCH in uses:
+            uses |= {Use.SNIPPET, Use.ARCHIVE}
+        because = f"{place(crawl.line or 0)}: {crawl.rule} blocks the page for {crawl.crawler}"
+        self._unseen += [
+            Unseen(each.text, each.where, crawl.crawler, because)
+            for each in self._on_page_to(agent)
+            if each.use in uses and each.where.startswith(_ON_PAGE)
+        ]
 
 
-def _is_of_its_own(answer: Answer, everybody: Answer, record: Crawler | None) -> bool:
+def _is_of_its_own(answer: Answer, everybody: Answer, uses: tuple[Use, ...] | None) -> bool:
     """Return whether an answer for a crawler is another one than that for everybody.
 
-    That a known crawler may not fetch the page is only said about what it is for.
+    That a known crawler may not fetch the page is only said about what it uses pages for.
     """
     if answer.stated is everybody.stated and answer.statements == everybody.statements:
         return False
     is_about_use = any(each.crawler and each.grammar is not GROUP for each in answer.statements)
-    return record is None or is_about_use or answer.use in uses_of(record)
-
-
-def _names(agent: str) -> tuple[str, ...]:
-    """Return whom statements bind that bind a crawler: everybody, itself, and its fallbacks."""
-    if not agent:
-        return (EVERYBODY,)
-    record = record_of(agent)
-    return (EVERYBODY, agent.partition("/")[0], *(record.falls_back_to if record else ()))
-
-
-def _distinct(licenses: Iterable[License]) -> tuple[License, ...]:
-    return tuple(dict.fromkeys(licenses))
+    return uses is None or is_about_use or answer.use in uses

@@ -21,7 +21,7 @@ _AHEAD, _BEHIND = 14 * 3600.0, 12 * 3600.0
 
 
 def moments_of(text: str) -> tuple[datetime, datetime] | None:
-    """Return the first and the last moment that a date may mean; None if it is none.
+    """Return the first and the last moment that a date may mean; None if it is not a date.
 
     Formats: RFC 822 and its successors, RFC 850, and ISO 8601. Without a time it is a whole day,
     and without a zone it may be in any.

@@ -42,7 +42,7 @@ def first_of(notes: Iterable[str], what: str = "note") -> list[str]:
 
 
 def usable_url(text: str) -> str:
-    """Return the URL of a license as it is written, "" if it is none.
+    """Return the URL of a license as it is written, "" if it is invalid.
 
     >>> usable_url(" /license.xml "), usable_url("no URL at all")
     ('/license.xml', '')
@@ -53,7 +53,7 @@ def usable_url(text: str) -> str:
 
 
 def joined_url(base: str, text: str) -> str:
-    """Return the URL of a license, relative to another one; "" if it is none.
+    """Return the URL of a license, relative to another one; "" if it is invalid.
 
     >>> joined_url("https://shop.example/press/", "../license.xml")
     'https://shop.example/license.xml'

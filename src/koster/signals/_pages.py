@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
 
-from .._charsets import bom_charset, decode_text
+from .._charsets import bom_charset, decode_text, media_type_of
 from .._wording import count_noun
 from ..errors import missing
 from ._flattening import FlatPage
@@ -160,7 +160,7 @@ class _Page:
             where = self._place('link rel="license"', attributes)
             href = attributes.get("href") or ""
             if url := joined_url(base_url, href):
-                is_rsl = _media_type(attributes.get("type")) == RSL_TYPE
+                is_rsl = media_type_of(attributes.get("type") or "") == RSL_TYPE
                 found.licenses.append(License(url, where, is_rsl))
             else:
                 notes.append(f"{where}: the license is no URL: {quoted(href)}")
@@ -173,7 +173,7 @@ class _Page:
         found = []
         for node in self._tree.css("script[type]"):
             attributes = node.attributes
-            if _media_type(attributes["type"]) == RSL_TYPE:
+            if media_type_of(attributes["type"] or "") == RSL_TYPE:
                 text = _XML_DECLARATION.sub("", self._flat.restored(node.text()), count=1)
                 where = self._place(f'script type="{RSL_TYPE}"', attributes)
                 found.append((where, text.encode("utf-8", "replace")))
@@ -193,7 +193,3 @@ class _Page:
         prefix = f"{self._flat.mark}-"
         names = (each for each in node.attributes if each.startswith(prefix))
         return next(names, "").removeprefix(prefix)
-
-
-def _media_type(value: str | None) -> str:
-    return (value or "").partition(";")[0].strip().lower()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
 
 from .._asking import preferences_if_fetched, rules_for_data, values_of
 from .._lazy import cached_property
@@ -18,7 +20,7 @@ from ..crawlers import (
 from ..decisions import Decision
 from ..directives import Preference, content_signal, content_usage
 from ..errors import MissingExtraError
-from ..model import Directive
+from ..model import Directive, Line
 from ..robots import RobotsTxt, Rules
 from ._grammars import CONTENT_SIGNAL, CONTENT_USAGE, CONTROL_TOKEN, GROUP, POLICY_TOKEN
 from ._model import Crawl, Grammar, License, Reading, Stated, Statement, Unseen, Use
@@ -35,6 +37,11 @@ from ._words import (
 #: Agents whose rules are those for everybody.
 EVERYBODY = ""
 
+#: What reads a line with preferences, and the words that have a meaning: keys and values.
+_Reader: TypeAlias = tuple[
+    Callable[[bytes, int], list[Preference]], Mapping[str, Use], Mapping[str, Stated]
+]
+
 _STATED = {True: Stated.YES, False: Stated.NO}
 
 
@@ -50,56 +57,59 @@ def _at(
     return Statement(grammar, place(line), text, use, stated, crawler, line)
 
 
-def record_of(agent: str) -> Crawler | None:
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """A crawler or, with an empty name, everybody: what is known about it, and its rules."""
+
+    name: str
+    record: Crawler | None
+    rules: Rules
+
+    @property
+    def is_control(self) -> bool:
+        """Whether it is a token that fetches nothing: it only controls uses."""
+        return self.record is not None and self.record.obeys is Obeys.CONTROL
+
+    @property
+    def ignores_group(self) -> bool:
+        """Whether its operator says that it ignores the group that applies."""
+        if self.record is None:
+            return False
+        obeys = self.record.obeys
+        return obeys is Obeys.NOTHING or (obeys is Obeys.OWN_GROUPS and not self.rules.is_named)
+
+    @property
+    def uses(self) -> tuple[Use, ...] | None:
+        """What it uses pages for, if that is known."""
+        return None if self.record is None else uses_of(self.record)
+
+    @property
+    def bound_names(self) -> frozenset[str]:
+        """Whom statements bind that bind it, in lower case: everybody, itself, its fallbacks."""
+        fallbacks = self.record.falls_back_to if self.record else ()
+        names = (EVERYBODY, self.name.partition("/")[0], *fallbacks)
+        return frozenset(name.lower() for name in names)
+
+    def may_use(self, url: str) -> bool:
+        """Return whether it may fetch a page; it sees what is stated there."""
+        return self.is_control or self.ignores_group or self.rules.allowed(url)
+
+    def crawl(self, url: str) -> Crawl:
+        """Return whether it may fetch a page, with the rule that decides."""
+        if self.ignores_group:
+            return Crawl(self.name, True, None, None)
+        decision = self.rules.decide(url)
+        rule = decision.rule
+        line, text = (rule.line, str(rule)) if rule else (None, None)
+        return Crawl(self.name or "*", decision.allowed, line, text)
+
+
+def _record_of(name: str) -> Crawler | None:
     """Return the known crawler with a name, which may have a version."""
     try:
-        return named(agent.partition("/")[0].strip())
+        return named(name.partition("/")[0].strip())
     except MissingExtraError:
         return None
-
-
-def rules_of(robots: RobotsTxt, agent: str) -> Rules:
-    """Return the rules of a crawler, with those it falls back to, or of everybody."""
-    record = record_of(agent) if agent else None
-    fallbacks = record.falls_back_to if record else ()
-    return rules_for_data(robots, (agent, *fallbacks) if agent else "*")
-
-
-def ignores_group(agent: str, rules: Rules) -> bool:
-    """Return whether the operator of a crawler says that it ignores the group that applies."""
-    record = record_of(agent) if agent else None
-    if record is None:
-        return False
-    return record.obeys is Obeys.NOTHING or (
-        record.obeys is Obeys.OWN_GROUPS and not rules.is_named
-    )
-
-
-def is_control(agent: str) -> bool:
-    """Return whether a name is that of a token that fetches nothing: it only controls uses."""
-    record = record_of(agent) if agent else None
-    return record is not None and record.obeys is Obeys.CONTROL
-
-
-def is_open(robots: RobotsTxt, url: str, agent: str) -> bool:
-    """Return whether a crawler may fetch a page; it sees what is stated there."""
-    rules = rules_of(robots, agent)
-    return is_control(agent) or ignores_group(agent, rules) or rules.allowed(url)
-
-
-def crawl_of(robots: RobotsTxt, url: str, agent: str) -> Crawl:
-    """Return whether a crawler may fetch a page, according to its rules."""
-    rules = rules_of(robots, agent)
-    if ignores_group(agent, rules):
-        return Crawl(agent, True, None, None)
-    decision = rules.decide(url)
-    rule = decision.rule
-    return Crawl(
-        agent or "*",
-        decision.allowed,
-        rule.line if rule else None,
-        str(rule) if rule else None,
-    )
 
 
 class RobotsReader:
@@ -108,13 +118,22 @@ class RobotsReader:
     def __init__(self, robots: RobotsTxt, url: str) -> None:
         self._robots = robots
         self._url = url
+        self._agents: dict[str, Agent] = {}
         self._preferences: dict[tuple[int, ...], tuple[Preference, ...]] = {}
+
+    def agent(self, name: str = EVERYBODY) -> Agent:
+        """Return a crawler with its rules, with those that it falls back to, or everybody."""
+        if name not in self._agents:
+            record = _record_of(name) if name else None
+            fallbacks = record.falls_back_to if record else ()
+            rules = rules_for_data(self._robots, (name, *fallbacks) if name else "*")
+            self._agents[name] = Agent(name, record, rules)
+        return self._agents[name]
 
     @cached_property
     def _of_file(self) -> frozenset[int]:
         """The lines with preferences outside any group."""
-        rules = rules_of(self._robots, EVERYBODY)
-        return frozenset(each.line for each in values_of(rules)[0].preferences)
+        return frozenset(each.line for each in values_of(self.agent().rules)[0].preferences)
 
     @cached_property
     def _of_policies(self) -> list[Statement]:
@@ -124,13 +143,12 @@ class RobotsReader:
             for each in _of_policy_token(self._robots, self._url, policy)
         ]
 
-    def read(self, agent: str = EVERYBODY) -> Reading:
+    def read(self, agent: Agent) -> Reading:
         """Return what is stated to a crawler, or to everybody."""
         found = Reading()
-        rules = rules_of(self._robots, agent)
-        if not (is_control(agent) or ignores_group(agent, rules)):
-            found.statements += _of_rules(rules.decide(self._url), agent)
-        found += self._of_preferences(rules, agent)
+        if not (agent.is_control or agent.ignores_group):
+            found.statements += _of_rules(agent.rules.decide(self._url), agent.name)
+        found += self._of_preferences(agent.rules, agent.name)
         for token in _control_tokens(agent):
             found.statements += _of_control_token(self._robots, self._url, token)
         found.statements += self._of_policies
@@ -168,8 +186,8 @@ class RobotsReader:
 
 def licenses_of(robots: RobotsTxt) -> Iterator[License]:
     """Yield the licenses of a robots.txt: they are for everybody."""
-    for line in robots.lines:
-        if line.directive is Directive.LICENSE and line.value:
+    for line in _lines_of(robots, Directive.LICENSE):
+        if line.value:
             yield License(line.value, place(line.number), is_rsl=True)
 
 
@@ -177,23 +195,32 @@ def named_agents(robots: RobotsTxt) -> Iterator[str]:
     """Yield the crawlers and control tokens that groups name; known ones by their tokens."""
     for name in dict.fromkeys(name for group in robots.groups for name in group.agents):
         if name.strip() and name != "*" and policy_token(name) is None:
-            record = record_of(name)
+            record = _record_of(name)
             yield record.token if record else name
 
 
 def invalid_preferences(robots: RobotsTxt) -> Iterator[str]:
     """Yield a note about each line with preferences of which none is understood."""
-    readers = {
-        Directive.CONTENT_SIGNAL: (content_signal, CONTENT_SIGNALS, SIGNAL_VALUES),
-        Directive.CONTENT_USAGE: (content_usage, CONTENT_USAGES, USAGE_VALUES),
-    }
-    for line in robots.lines:
-        if line.directive in readers:
-            read, uses, values = readers[line.directive]
-            found = read(line.value.encode("utf-8", "surrogateescape"), line.number)
-            if not any(each.key in uses and each.value in values for each in found):
-                text = quoted(line.text.strip())
-                yield f"{place(line.number)}: {text} states nothing (koster lint says why)"
+    for line in _lines_of(robots, *_READERS):
+        read, uses, values = _READERS[line.directive]
+        found = read(line.value.encode("utf-8", "surrogateescape"), line.number)
+        if not any(each.key in uses and each.value in values for each in found):
+            text = quoted(line.text.strip())
+            yield f"{place(line.number)}: {text} states nothing (koster lint says why)"
+
+
+_READERS: Mapping[Directive | None, _Reader] = {
+    Directive.CONTENT_SIGNAL: (content_signal, CONTENT_SIGNALS, SIGNAL_VALUES),
+    Directive.CONTENT_USAGE: (content_usage, CONTENT_USAGES, USAGE_VALUES),
+}
+
+
+def _lines_of(robots: RobotsTxt, *directives: Directive | None) -> list[Line]:
+    """Return the lines of some directives."""
+    # Nearly all files have none, and to make all lines is slow.
+    if not any(robots.values(each) for each in directives if each is not None):
+        return []
+    return [line for line in robots.lines if line.directive in directives]
 
 
 def uses_of(crawler: Crawler) -> tuple[Use, ...]:
@@ -212,11 +239,13 @@ def _of_rules(decision: Decision, agent: str) -> Iterator[Statement]:
             yield _at(decision.rule.line, GROUP, str(decision.rule), use, Stated.NO, agent)
 
 
-def _control_tokens(agent: str) -> Sequence[Crawler]:
+def _control_tokens(agent: Agent) -> Sequence[Crawler]:
     """Return the control tokens of a crawler's operator: they bind its operator."""
-    record = record_of(agent) if agent else None
-    if record is None or is_control(agent):
-        return () if record is None else (record,)
+    record = agent.record
+    if record is None:
+        return ()
+    if agent.is_control:
+        return (record,)
     return [
         each
         for each in registered()

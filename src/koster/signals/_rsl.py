@@ -99,7 +99,7 @@ class _Reader:
             self._add(use, governing)
             self._add_unclear(use, unclear)
         words = [
-            self._said(some.line, f"the usage {quoted(word)} is none of RSL 1.0")
+            self._said(some.line, f"RSL 1.0 has no usage {quoted(word)}")
             for each in (*governing, *unclear)
             for license_ in each.licenses
             for some in license_.words

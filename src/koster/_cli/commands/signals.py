@@ -171,7 +171,7 @@ def _check_usage(urls: tuple[str, ...], files: Files, crawlers: tuple[str, ...])
     """Check what the command line has.
 
     Raises:
-        click.UsageError: there is no page, files do not fit, or a crawler is none.
+        click.UsageError: the page is missing, files do not fit, or a name is not a crawler's.
     """
     if files.url is None and any((files.robots, files.html, files.tdmrep, files.licenses)):
         raise click.UsageError("files need --url: the URL or path of the page")
