@@ -18,6 +18,10 @@ from koster.politeness import RULE_OF_THUMB, Fetch, Limits, Longer, Pace
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 
+def test_a_pause_that_a_person_waits_for_is_bounded() -> None:
+    assert [politeness.brief_pause(seconds) for seconds in (0.0, 1.5, 60.0)] == [0.0, 3.0, 5.0]
+
+
 def test_default_pace() -> None:
     assert politeness.pace_of(None) is RULE_OF_THUMB
     assert politeness.pace_of(3) == politeness.pace_of(3.0) == Pace(times_fetch=0.0, at_least=3.0)
