@@ -67,8 +67,6 @@ class FlatPage:
         line, counted, merged = 1, 0, 0
         for tag in _TAG.finditer(text):
             start, end = tag.span()
-            line += _line_ends(text, counted, start)
-            counted = start
             slash, name = tag.groups()
             known = name.lower() if name.isascii() else name
             merged += known in _MERGED
@@ -78,6 +76,8 @@ class FlatPage:
                 # Unknown end tags do nothing, and there are no elements that they could end.
                 yield start, end, f"<{slash}{'q' if slash else 'br'} {self.mark}-{name}"
             elif known in _NUMBERED and not slash:
+                line += _line_ends(text, counted, start)
+                counted = start
                 yield end, end, f' {self.mark}="{line}"'
             if more := _ATTRIBUTES.match(text, end):
                 yield more.end(1), more.end(1), f" {self.mark}>"
