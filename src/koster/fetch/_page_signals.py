@@ -5,7 +5,6 @@ The page is fetched only if its robots.txt allows it. Requests go out one after 
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,23 +13,25 @@ from datetime import datetime
 from .._charsets import declared_charset
 from .._contents import is_page
 from ..access import Outcome
-from ..decisions import Reason
 from ..errors import UnreadableError
 from ..origins import origin_of
 from ..politeness import brief_pause
 from ..signals import MAX_DOCUMENT, MAX_HTML, Signals, signals
+from ..signals.uses import (
+    TDMREP_PATH,
+    Document,
+    is_html,
+    unread_of,
+    wanted_documents,
+    why_not_of_site,
+)
 from .downloads import Download, DownloadError, Downloads
 
-#: The path of the file of TDMRep.
-TDMREP = "/.well-known/tdmrep.json"
 #: Files that are only said to be there.
 PRESENCE = ("/ai.txt", "/llms.txt")
 
-#: The number of licenses that are fetched.
-_MAX_LICENSES = 5
 #: Bytes of a file that show whether it is an HTML page: many sites answer everything with one.
 _BEGINNING = 2_000
-_HTML_TYPES = ("", "text/html", "application/xhtml+xml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,47 +84,36 @@ class _Fetched:
     def signals(
         self, sites: dict[str, SiteFiles], crawlers: Sequence[str], now: datetime
     ) -> Signals:
-        file = self._robots.robots
-        if file is None and self._robots.reason is not Reason.UNAVAILABLE:
-            self._unread.append(f"robots.txt: {self._robots.why}")
-        elif self._robots.is_cut:
-            self._unread.append("robots.txt: only its first 500 KiB are read")
+        self._unread += unread_of(self._robots)
         if self._origin not in sites:
             sites[self._origin] = self._site_files()
         shared = sites[self._origin]
         self._unread += shared.unread
         page, html, charset = self._page()
-        licenses: dict[str, bytes] = {}
-        tried: set[str] = set()
+        licenses: dict[str, Document] = {}
         while True:
             found = signals(
                 page.url if page else self._url,
-                robots=file,
+                robots=self._robots.robots,
                 headers=page.headers if page else (),
                 html=html,
                 charset=charset,
                 tdmrep=shared.tdmrep,
-                licenses=licenses,
+                licenses={url: each.content for url, each in licenses.items()},
                 crawlers=crawlers,
                 now=now,
                 unread=self._unread,
                 notes=shared.notes,
             )
-            todo = [each.url for each in found.licenses if each.is_rsl and each.url not in tried]
-            if not todo or len(tried) > _MAX_LICENSES:
+            wanted = list(wanted_documents(found, licenses))
+            if not wanted:
                 return found
-            url = todo[0]
-            tried.add(url)
-            if len(tried) > _MAX_LICENSES:
-                self._unread.append(f"licenses: only the first {_MAX_LICENSES} are read")
-                continue
-            document = self._document(url)
-            if document is not None:
-                licenses[url] = document
+            for url in wanted:
+                licenses[url] = Document(self._document(url))
 
     def _site_files(self) -> SiteFiles:
         before = len(self._unread)
-        tdmrep = self._document(self._origin + TDMREP, is_optional=True)
+        tdmrep = self._document(self._origin + TDMREP_PATH, is_optional=True)
         unread = tuple(self._unread[before:])
         del self._unread[before:]
         return SiteFiles(tdmrep, tuple(filter(None, map(self._presence, PRESENCE))), unread)
@@ -139,23 +129,12 @@ class _Fetched:
             return None, None, None
         with page.file as file:
             body = file.read(MAX_HTML + 1)
-        if not self._may_use(page.url):
+        if why := why_not_of_site(self._robots, page.url, self._agent):
+            self._unread.append(why)
             return None, None, None
         headers = {name.lower(): value for name, value in page.headers}
         content_type = headers.get("content-type", "")
-        # Some servers send the header twice.
-        is_html = re.split("[;,]", content_type)[0].strip().lower() in _HTML_TYPES
-        return page, body if is_html else None, declared_charset(content_type)
-
-    def _may_use(self, url: str) -> bool:
-        """Return whether the robots.txt is that of a page after redirects, and allows it."""
-        if str(origin_of(url)) != self._origin:
-            self._unread.append(f"page: redirects to another site, {url}: name that address")
-            return False
-        decision = self._robots.decide(url, self._agent)
-        if not decision.allowed:
-            self._unread.append(f"page: redirects to {url}, which is not read ({decision})")
-        return decision.allowed
+        return page, body if is_html(content_type) else None, declared_charset(content_type)
 
     def _document(self, url: str, *, is_optional: bool = False) -> bytes | None:
         """Return a document; None if it is missing or cannot be read."""

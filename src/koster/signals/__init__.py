@@ -29,6 +29,7 @@ from ._model import (
     Unseen,
     Use,
 )
+from .uses import Unstated, UseDecision
 
 __all__ = [
     "GRAMMARS",
@@ -45,6 +46,8 @@ __all__ = [
     "Statement",
     "Status",
     "Unseen",
+    "Unstated",
     "Use",
+    "UseDecision",
     "signals",
 ]

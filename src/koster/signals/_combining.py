@@ -11,6 +11,7 @@ from urllib.parse import urljoin
 from .._contents import has_readable_line
 from ..dialects import GOOGLE, RFC9309, Dialect
 from ..robots import RobotsTxt, parse
+from ._agents import tokens_of
 from ._grammars import GROUP, TDMREP
 from ._model import (
     Answer,
@@ -24,6 +25,7 @@ from ._model import (
     Unseen,
     Use,
 )
+from ._notes import first_of, shortened
 from ._robots import (
     Agent,
     RobotsReader,
@@ -46,8 +48,8 @@ def signals(
     html: bytes | None = None,
     charset: str | None = None,
     tdmrep: bytes | None = None,
-    licenses: Mapping[str, bytes] | None = None,
-    crawlers: Sequence[str] = (),
+    licenses: Mapping[str, bytes | None] | None = None,
+    crawlers: Sequence[str | Sequence[str]] = (),
     now: datetime,
     unread: Sequence[str] = (),
     notes: Sequence[str] = (),
@@ -62,8 +64,11 @@ def signals(
         html: The page, if it is HTML; at most `MAX_HTML` bytes are read.
         charset: The charset of the page, from its Content-Type.
         tdmrep: The site's ``/.well-known/tdmrep.json``.
-        licenses: License documents (RSL) that apply to the page, by their URLs.
-        crawlers: The crawlers to answer for. Default: those that a group of the robots.txt names.
+        licenses: License documents (RSL) that apply to the page, by their URLs; None for one that
+            ``unread`` is about. A license that another source names, but is missing here, is
+            unread, too.
+        crawlers: The crawlers to answer for: product tokens, User-Agent headers, or sequences of
+            tokens in order of preference. Default: those that a group of the robots.txt names.
         now: The current time, with a time zone, for ``unavailable_after``.
         unread: Sources that could not be read, and why. Then no use is called unstated.
         notes: What else there is to say; it comes last in `Signals.notes`.
@@ -75,17 +80,21 @@ def signals(
     """
     if now.utcoffset() is None:
         raise ValueError("now must have a time zone")
+    agents = [(each,) if isinstance(each, str) else tuple(each) for each in crawlers]
+    names = [name for agent in agents for each in agent for name in tokens_of(each)]
     file = robots if isinstance(robots, RobotsTxt) else parse(robots or b"", dialect)
-    page = _read_page(url, list(headers), html, charset, tdmrep, now, crawlers)
+    page = _read_page(url, list(headers), html, charset, tdmrep, now, names)
     page.licenses = [*licenses_of(file), *(_resolved(each, url) for each in page.licenses)]
+    page.unread += _missing(page.licenses, licenses or {})
     for where, body in (*(licenses or {}).items(), *page.embedded):
-        page += _read_license(body, where, url)
+        if body is not None:
+            page += _read_license(body, where, url)
     page.notes += notes
     if not file.groups and not has_readable_line([file, parse(file.body, GOOGLE)]):
         page.unread.insert(0, "robots.txt: no line in it is one of a robots.txt")
     page.notes += invalid_preferences(file)
     combined = _Combined(url, file, page, (*unread, *page.unread))
-    return combined.result(tuple(crawlers))
+    return combined.result(agents)
 
 
 def _read_page(
@@ -133,6 +142,18 @@ def _resolved(license_: License, url: str) -> License:
         return license_
 
 
+def _missing(named: Iterable[License], given: Mapping[str, bytes | None]) -> Sequence[str]:
+    """Return which licenses are named, but not given."""
+    missing = {each.url: each.where for each in named if each.is_rsl and each.url not in given}
+    # Documents from files have other names.
+    others = len(given.keys() - {each.url for each in named})
+    some = list(missing.items())[others:]
+    return first_of(
+        (f"{where}: the license {shortened(url)} is not read" for url, where in some),
+        "unread license",
+    )
+
+
 def _read_license(body: bytes, where: str, url: str) -> Reading:
     from ._rsl import read_rsl
 
@@ -160,7 +181,7 @@ class _Combined:
         self._unseen: list[Unseen] = []
         self._conflicts: list[Conflict] = []
 
-    def result(self, crawlers: tuple[str, ...]) -> Signals:
+    def result(self, crawlers: Sequence[tuple[str, ...]]) -> Signals:
         """Return what was found, for some crawlers or those that the file names."""
         answers = self._answers(self._reader.agent())
         everybody = {each.use: each for each in answers}
@@ -170,7 +191,7 @@ class _Combined:
                 for each in self._answers(agent)
                 if crawlers or _is_of_its_own(each, everybody[each.use], agent.uses)
             ]
-        asked = map(self._reader.agent, crawlers or USUAL_CRAWLERS)
+        asked = map(self._reader.agent, crawlers or [(each,) for each in USUAL_CRAWLERS])
         crawl = [(each, each.crawl(self._url)) for each in asked if not each.is_control]
         for agent, found in crawl:
             if not found.allowed:
@@ -186,7 +207,7 @@ class _Combined:
             unread=self._unread,
         )
 
-    def _bound(self) -> tuple[str, ...]:
+    def _bound(self) -> Sequence[tuple[str, ...]]:
         """Return the crawlers that the file, or a part of the page, says something to."""
         of_page = (each.crawler for each in self._page.statements if each.crawler)
         distinct: dict[str, str] = {}
@@ -195,7 +216,7 @@ class _Combined:
                 self._notes.append(f"only the first {_MAX_AGENTS} named crawlers have answers")
                 break
             distinct.setdefault(name.lower(), name)
-        return tuple(distinct.values())
+        return [(each,) for each in distinct.values()]
 
     def _answers(self, agent: Agent) -> list[Answer]:
         """Return what is stated about each use to a crawler, or to everybody."""
