@@ -256,6 +256,8 @@ def decide_use(
         if elsewhere is not None:
             page = Page(url)
     site_file = known.get(robots.origin + TDMREP_PATH)
+    if page is not None and Use.TDM in uses and site_file is None:
+        unread.append(f"{TDMREP_PATH}: not read")
     found = signals(
         as_browsers_read(url if page is None else page.url),
         robots=robots.robots,
