@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -26,9 +29,11 @@ from koster.fetch import (
 from koster.signals import MAX_HTML, Stated, Unstated, UseDecision
 from tests.helpers.fetching import ASYNC_HTTP_CLIENTS, HTTP_CLIENTS, NAME, Clock, call, call_all
 from tests.helpers.server import Answer, Site
+from tests.helpers.support import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 URL = "https://example.com/tea"
 SAYS_YES = "User-agent: *\nContent-Signal: ai-train=yes\nDisallow: /private\n"
@@ -553,3 +558,27 @@ def test_redirects_of_robots_txt_are_followed_as_the_client_does() -> None:
     more = {"https://other.example": SAYS_YES}
     assert may_use(robots, more=more)
     assert not may_use(robots, more=more, redirects=Redirects.SAME_SITE)
+
+
+def test_example_collects_what_it_may(site: Site, tmp_path: Path) -> None:
+    example = ROOT / "examples" / "collector.py"
+    assert len(example.read_text("utf-8").splitlines()) <= 60
+    site.robots(body=SAYS_YES.replace("\n", "\nCrawl-delay: 0.1\n", 1).encode())
+    site.pages["/"] = Answer(body=b"<p>tea", headers=HTML)
+    site.pages["/noai"] = Answer(body=b"<meta name=robots content=noai>", headers=HTML)
+    site.pages["/moved"] = Answer(302, headers={"Location": "/new"})
+    site.pages["/new"] = Answer(body=b"<p>new", headers={**HTML, "Content-Usage": "train-ai=y"})
+    urls = [f"{site.url}{path}" for path in ("/", "/noai", "/private", "/moved", "/missing")]
+    process = subprocess.run(
+        [sys.executable, example, "pages.jsonl", *urls, "http://nowhere.invalid/"],
+        cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    lines = (tmp_path / "pages.jsonl").read_text("utf-8").splitlines()
+    kept = {each["url"].removeprefix(site.url): each for each in map(json.loads, lines)}
+    assert {path: each["html"] for path, each in kept.items()} == {"/": "<p>tea", "/new": "<p>new"}
+    assert sorted(kept["/new"]["sources"]) == [
+        "Content-Signal: ai-train=yes (robots.txt, line 3)",
+        "train-ai=y (header Content-Usage)",
+    ]
+    for words in ("contradicts itself", "line 4, Disallow: /private", "page: 404", "DNS lookup"):
+        assert words in process.stdout
