@@ -197,8 +197,10 @@ def test_a_page_that_is_read_already() -> None:
         NAME, transport=MockTransport({"https://example.com": SAYS_YES}), **TRAIN
     ) as client:
         assert not client.may_use(URL, page(""), html=noai)
-        # What comes after the first bytes is not read.
-        assert client.may_use(URL, page(""), html=b" " * MAX_HTML + noai)
+        # What comes after the first bytes is not read: it may be in the head.
+        for start, allowed in ((b"", False), (b"<body>tea", True)):
+            html = start + b" " * MAX_HTML + noai
+            assert client.may_use(URL, page(""), html=html).allowed is allowed
 
 
 # Documents.

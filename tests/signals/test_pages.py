@@ -193,7 +193,7 @@ def test_license_documents_in_scripts() -> None:
 def test_many_documents() -> None:
     found = read("<script type=application/rsl+xml>x</script>" * 11)
     assert len(found.embedded) == 10
-    assert found.notes == ["page: only its first 10 tags <script> are read"]
+    assert found.unread == ["page: only its first 10 tags <script> are read"]
 
 
 # Where tags are, and what only looks like one
@@ -359,14 +359,43 @@ def test_binary_is_noted() -> None:
     assert read(b"") == read(b"%PDF-1.7") == Reading()
 
 
+def test_a_head_that_is_longer_than_what_is_read() -> None:
+    for start in ("<script>", "<style>", "<title>", "<!--", "<meta name=x content='", " "):
+        found = read(start.encode() + b" " * MAX_HTML + b"</script><meta name=robots content=noai>")
+        assert found.unread == ["page: only its first 256 KiB are read"], start
+        assert not found.notes
+    found = read(b"<head></head><p>" + b" " * MAX_HTML)
+    assert found.notes == ["page: only its first 256 KiB are read"]
+    assert not found.unread
+
+
+def test_tags_with_many_attributes() -> None:
+    many = " ".join(f"a{number}" for number in range(60))
+    for tag in ("meta name=robots", "link rel=license", "script type=application/rsl+xml"):
+        found = read(f"\n<{tag} {many} content=noindex href=/x>")
+        assert found.unread == ["page: only the first attributes of tags are read (line 2)"]
+    assert read(f"<p {many}>") == Reading()
+    assert read(f"<meta {many}>\n" * 9).unread == [
+        "page: only the first attributes of tags are read (line 1, 2, 3)"
+    ]
+
+
+def test_a_long_content() -> None:
+    found = read("<meta name=robots content='" + "noindex, " * 2_000 + "noai'>")
+    assert found.unread == [
+        'tag <meta name="robots">, line 1: only the beginning of its content is read'
+    ]
+    assert {each.use.value for each in found.statements if not each.crawler} == {"search"}
+
+
 def test_many_tags() -> None:
     found = read("<meta name=robots content=noindex>\n" * 5_000)
     assert len([each for each in found.statements if not each.crawler]) == 1_000
-    assert "page: only its first 1,000 tags <meta> are read" in found.notes
+    assert found.unread == ["page: only its first 1,000 tags <meta> are read"]
     assert len(found.notes) < 10
     found = read("<link rel=license href=/a>\n" * 5_000)
     assert len(found.licenses) == 1_000
-    assert found.notes == ["page: only its first 1,000 tags <link> are read"]
+    assert found.unread == ["page: only its first 1,000 tags <link> are read"]
     found = read("".join(f"<meta name=x{number} content=noindex>" for number in range(5_000)))
     assert found.notes[-1] == "4,995 more notes"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeVar
 
@@ -57,9 +57,12 @@ def read_html(
     The URLs of licenses may be relative to that of the page.
     """
     text = _decoded(body[:MAX_HTML], charset)
-    found = _Page(text, agents).reading(now)
+    page = _Page(text, agents)
+    found = page.reading(now)
     if len(body) > MAX_HTML:
-        found.notes.insert(0, f"page: only its first {MAX_HTML >> 10} KiB are read")
+        # What is stated is in the head.
+        place = found.notes if page.has_body else found.unread
+        place.insert(0, f"page: only its first {MAX_HTML >> 10} KiB are read")
     if "\0" in text:
         found.unread.append("page: it has NUL characters, and may not be HTML")
     return found
@@ -102,6 +105,13 @@ class _Page:
         self._tree = LexborHTMLParser(self._flat.html)
         self._crawlers = {**crawler_names(agents), "robots": ""}
         self._notes: list[str] = []
+        self._unread: list[str] = []
+
+    @property
+    def has_body(self) -> bool:
+        """Whether the head ends within what is read."""
+        body = self._tree.body
+        return body is not None and body.child is not None
 
     def reading(self, now: datetime) -> Reading:
         metas = self._metas()
@@ -113,6 +123,10 @@ class _Page:
         found += self._licenses()
         found.embedded = self._documents()
         found.notes += [*self._notes, *self._nosnippet()]
+        found.unread += self._unread
+        if self._flat.cut_tags:
+            lines = ", ".join(map(str, self._flat.cut_tags))
+            found.unread.append(f"page: only the first attributes of tags are read (line {lines})")
         return found
 
     def _metas(self) -> list[_Meta]:
@@ -123,20 +137,29 @@ class _Page:
         for node in self._tree.css("meta[name]"):
             attributes = node.attributes
             name = (attributes["name"] or "").strip().lower()
-            content = (attributes.get("content") or "")[:_MAX_VALUE]
+            content = attributes.get("content") or ""
             meta = _Meta(self._place(f'meta name="{shortened(name)}"', attributes), name, content)
             if name in self._crawlers or name in _TDM_NAMES:
-                found.append(meta)
+                found.append(self._shortened(meta))
                 if node.mem_id not in in_head:
                     elsewhere.append(f"{meta.where} is in the body, where few look but Google")
-            elif not _RESTRICTIVE.isdisjoint(content.lower().replace(",", " ").split()):
+            elif not _RESTRICTIVE.isdisjoint(
+                content[:_MAX_VALUE].lower().replace(",", " ").split()
+            ):
                 unknown.append(f"{meta.where} is ignored: no crawler with this name is known")
         self._notes += [*first_of(elsewhere), *first_of(unknown)]
         return self._limited(found, "<meta>")
 
+    def _shortened(self, meta: _Meta) -> _Meta:
+        """Return a tag with as much of its content as is read."""
+        if len(meta.content) <= _MAX_VALUE:
+            return meta
+        self._unread.append(f"{meta.where}: only the beginning of its content is read")
+        return replace(meta, content=meta.content[:_MAX_VALUE])
+
     def _limited(self, found: list[_T], what: str, limit: int = _MAX_TAGS) -> list[_T]:
         if len(found) > limit:
-            self._notes.append(f"page: only its first {limit:,} tags {what} are read")
+            self._unread.append(f"page: only its first {limit:,} tags {what} are read")
         return found[:limit]
 
     def _place(self, tag: str, attributes: Mapping[str, str | None]) -> str:
