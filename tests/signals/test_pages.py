@@ -193,7 +193,7 @@ def test_license_documents_in_scripts() -> None:
 def test_many_documents() -> None:
     found = read("<script type=application/rsl+xml>x</script>" * 11)
     assert len(found.embedded) == 10
-    assert found.unread == ["page: only its first 10 tags <script> are read"]
+    assert found.unread == ["page: only its first 10 tags with licenses are read"]
 
 
 # Where tags are, and what only looks like one
@@ -371,13 +371,39 @@ def test_a_head_that_is_longer_than_what_is_read() -> None:
 
 def test_tags_with_many_attributes() -> None:
     many = " ".join(f"a{number}" for number in range(60))
-    for tag in ("meta name=robots", "link rel=license", "script type=application/rsl+xml"):
+    for tag in (
+        "meta name=robots",
+        "meta name=tdm-policy",
+        "link rel='license x'",
+        "meta",
+        "link",
+        "script type=application/rsl+xml",
+    ):
         found = read(f"\n<{tag} {many} content=noindex href=/x>")
-        assert found.unread == ["page: only the first attributes of tags are read (line 2)"]
-    assert read(f"<p {many}>") == Reading()
-    assert read(f"<meta {many}>\n" * 9).unread == [
-        "page: only the first attributes of tags are read (line 1, 2, 3)"
+        place = f"tag <{tag.partition(' ')[0]}>, line 2"
+        assert found.unread == [f"{place}: only its first attributes are read"]
+    for tag in ("p", "meta name=viewport", "link rel=icon", "script type=module"):
+        assert read(f"<{tag} {many}>") == Reading()
+    assert read(f"<meta {many}>\n" * 9).unread[4:] == [
+        "tag <meta>, line 5: only its first attributes are read",
+        "4 more cut tags",
     ]
+
+
+def test_a_tag_with_the_name_of_a_crawler_that_is_about_something_else() -> None:
+    assert read('<meta name="google-site-verification" content="x9y-fC">') == Reading()
+
+
+def test_licenses_of_links_in_the_text() -> None:
+    found = read(
+        '<a rel="license" href="/by-sa">CC</a><area rel="License" href="/by"><A href=/by-sa REL=license>'
+        '<a rel="licensed" href="/no"><form rel="license" action="/no">'
+    )
+    assert [(each.url, each.where, each.is_rsl) for each in found.licenses] == [
+        ("/by-sa", 'tag <a rel="license">', False),
+        ("/by", 'tag <area rel="license">', False),
+    ]
+    assert not found.notes
 
 
 def test_a_long_content() -> None:
@@ -391,11 +417,11 @@ def test_a_long_content() -> None:
 def test_many_tags() -> None:
     found = read("<meta name=robots content=noindex>\n" * 5_000)
     assert len([each for each in found.statements if not each.crawler]) == 1_000
-    assert found.unread == ["page: only its first 1,000 tags <meta> are read"]
+    assert found.unread == ["page: only its first 1,000 tags with rules are read"]
     assert len(found.notes) < 10
     found = read("<link rel=license href=/a>\n" * 5_000)
     assert len(found.licenses) == 1_000
-    assert found.unread == ["page: only its first 1,000 tags <link> are read"]
+    assert found.unread == ['page: only its first 1,000 tags with rel="license" are read']
     found = read("".join(f"<meta name=x{number} content=noindex>" for number in range(5_000)))
     assert found.notes[-1] == "4,995 more notes"
 

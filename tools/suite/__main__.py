@@ -30,10 +30,7 @@ def files() -> dict[Path, str | None]:
     generated: dict[str, Any] = {
         **{f"cases/{topic}.json": some for topic, some in _by_topic(cases).items()},
         **{f"servers/{topic}.json": some for topic, some in _by_topic(server_cases).items()},
-        **{
-            f"signals/{topic}.json": some
-            for topic, some in _by_topic(signals).items()
-        },
+        **{f"signals/{topic}.json": some for topic, some in _by_topic(signals).items()},
         "sentences.json": {
             "sentences": [_sentence(each, tested_by[each.id]) for each in sentences()]
         },

@@ -31,8 +31,6 @@ _ATTRIBUTES = re.compile(
     "(?:\"[^\"]*+\"|'[^']*+'|[^\t\n\f\r >\"'][^\t\n\f\r >]*+)?+)?+"
     f"){{{_MAX_ATTRIBUTES}}})[\t\n\f\r /]*+[^\t\n\f\r />]"
 )
-#: Tags with more that are named.
-_MAX_CUT_TAGS = 3
 
 
 class FlatPage:
@@ -42,17 +40,16 @@ class FlatPage:
         html: The HTML.
         mark: The attribute with the line of a tag; with a hyphen, the beginning of attributes that
             were names of elements. The page itself has it nowhere.
-        cut_tags: The lines of the first tags that are looked for and have more attributes than are
-            read.
+        cut: The attribute of tags with more attributes than are read.
     """
 
     def __init__(self, text: str) -> None:
         digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
         self.mark = f"x{digest[:16]}"
-        self.cut_tags: list[int] = []
+        self.cut = f"{self.mark}c"
         self.html = "".join(self._parts(text))
         self._inserted = re.compile(
-            f'(?<=<)br {self.mark}-|(?<=</)q {self.mark}-| {self.mark}(?:="[0-9]+"|>)'
+            f'(?<=<)br {self.mark}-|(?<=</)q {self.mark}-| {self.mark}="[0-9]+"| {self.cut}>'
         )
 
     def restored(self, text: str) -> str:
@@ -85,9 +82,7 @@ class FlatPage:
                 counted = start
                 yield end, end, f' {self.mark}="{line}"'
             if more := _ATTRIBUTES.match(text, end):
-                if known in _NUMBERED and not slash and len(self.cut_tags) < _MAX_CUT_TAGS:
-                    self.cut_tags.append(line)
-                yield more.end(1), more.end(1), f" {self.mark}>"
+                yield more.end(1), more.end(1), f" {self.cut}>"
 
 
 def _line_ends(text: str, start: int, end: int) -> int:

@@ -35,6 +35,12 @@ _MAX_VALUE = 10_000
 #: Where HTML names its charset: within its first 1,024 bytes.
 _META_CHARSET = re.compile(rb"<meta[^>]*?charset\s*=\s*[\"']?\s*([A-Za-z0-9_.:-]+)", re.IGNORECASE)
 _TDM_NAMES = ("tdm-reservation", "tdm-policy")
+#: Tags with the names of crawlers that are about something else: who owns the site.
+_OTHER_TAGS = ("google-site-verification",)
+#: Tags whose rel may be "license" (https://html.spec.whatwg.org/multipage/links.html#link-type-license).
+_LICENSE_TAGS = ("link", "a", "area")
+#: The attribute of a tag that says what it is about.
+_KEYS = {"meta": "name", "link": "rel", "script": "type"}
 #: Rules that no other <meta> has.
 _RESTRICTIVE = frozenset(("noindex", "nofollow", "nosnippet", "noarchive", "noai", "noimageai"))
 #: Elements on which Google reads data-nosnippet; Bing reads it on all.
@@ -104,6 +110,8 @@ class _Page:
         self._flat = FlatPage(text)
         self._tree = LexborHTMLParser(self._flat.html)
         self._crawlers = {**crawler_names(agents), "robots": ""}
+        for name in _OTHER_TAGS:
+            self._crawlers.pop(name, None)
         self._notes: list[str] = []
         self._unread: list[str] = []
 
@@ -124,9 +132,7 @@ class _Page:
         found.embedded = self._documents()
         found.notes += [*self._notes, *self._nosnippet()]
         found.unread += self._unread
-        if self._flat.cut_tags:
-            lines = ", ".join(map(str, self._flat.cut_tags))
-            found.unread.append(f"page: only the first attributes of tags are read (line {lines})")
+        found.unread += first_of(self._cut_tags(), "cut tag")
         return found
 
     def _metas(self) -> list[_Meta]:
@@ -148,7 +154,7 @@ class _Page:
             ):
                 unknown.append(f"{meta.where} is ignored: no crawler with this name is known")
         self._notes += [*first_of(elsewhere), *first_of(unknown)]
-        return self._limited(found, "<meta>")
+        return self._limited(found, "rules")
 
     def _shortened(self, meta: _Meta) -> _Meta:
         """Return a tag with as much of its content as is read."""
@@ -159,11 +165,12 @@ class _Page:
 
     def _limited(self, found: list[_T], what: str, limit: int = _MAX_TAGS) -> list[_T]:
         if len(found) > limit:
-            self._unread.append(f"page: only its first {limit:,} tags {what} are read")
+            self._unread.append(f"page: only its first {limit:,} tags with {what} are read")
         return found[:limit]
 
     def _place(self, tag: str, attributes: Mapping[str, str | None]) -> str:
-        return f"tag <{tag}>, line {attributes[self._flat.mark]}"
+        line = attributes.get(self._flat.mark)
+        return f"tag <{tag}>, line {line}" if line else f"tag <{tag}>"
 
     def _rules(self, metas: Iterable[_Meta]) -> Iterator[Rule]:
         for each in metas:
@@ -171,23 +178,42 @@ class _Page:
             if crawler is not None:
                 yield from rules_in(each.where, each.content, crawler)
 
+    def _cut_tags(self) -> Iterator[str]:
+        """Yield which tags may state something in attributes that are not read."""
+        for node in self._tree.css(f"[{self._flat.cut}]"):
+            attributes, tag = node.attributes, str(node.tag)
+            key = _KEYS.get(tag)
+            # Most say what they are about, which is nothing that is looked for.
+            if key is not None and self._is_looked_for(key, attributes.get(key)):
+                yield f"{self._place(tag, attributes)}: only its first attributes are read"
+
+    def _is_looked_for(self, key: str, value: str | None) -> bool:
+        if value is None:
+            return True
+        text = value.strip().lower()
+        if key == "name":
+            return text in self._crawlers or text in _TDM_NAMES
+        return "license" in text.split() if key == "rel" else media_type_of(text) == RSL_TYPE
+
     def _licenses(self) -> Reading:
         base = self._tree.css_first("base[href]")
         base_url = usable_url(base.attributes["href"] or "") if base else ""
         found = Reading()
         notes = []
-        for node in self._tree.css("link[rel]"):
+        for node in self._tree.css("[rel]"):
             attributes = node.attributes
-            if "license" not in (attributes["rel"] or "").lower().split():
+            name = "link" if node.tag == "link" else self._name(node).lower()
+            is_license = "license" in (attributes["rel"] or "").lower().split()
+            if not is_license or name not in _LICENSE_TAGS:
                 continue
-            where = self._place('link rel="license"', attributes)
+            where = self._place(f'{name} rel="license"', attributes)
             href = attributes.get("href") or ""
             if url := joined_url(base_url, href):
                 is_rsl = media_type_of(attributes.get("type") or "") == RSL_TYPE
                 found.licenses.append(License(url, where, is_rsl))
             else:
                 notes.append(f"{where}: the license is no URL: {quoted(href)}")
-        found.licenses = self._limited(found.licenses, "<link>")
+        found.licenses = self._limited(list(dict.fromkeys(found.licenses)), 'rel="license"')
         found.notes = first_of(notes)
         return found
 
@@ -200,7 +226,7 @@ class _Page:
                 text = _XML_DECLARATION.sub("", self._flat.restored(node.text()), count=1)
                 where = self._place(f'script type="{RSL_TYPE}"', attributes)
                 found.append((where, text.encode("utf-8", "replace")))
-        return self._limited(found, "<script>", _MAX_DOCUMENTS)
+        return self._limited(found, "licenses", _MAX_DOCUMENTS)
 
     def _nosnippet(self) -> Iterator[str]:
         """Yield how many parts are not for snippets: that states nothing about the whole page."""
