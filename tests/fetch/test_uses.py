@@ -533,7 +533,7 @@ def test_wrong_arguments() -> None:
 
 
 def test_the_extra_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("koster.signals.uses.find_spec", lambda name: None)
+    monkeypatch.setattr("koster.signals._uses.find_spec", lambda name: None)
     with pytest.raises(koster.MissingExtraError, match=r"uses needs the extra 'signals': pip"):
         RobotsClient(NAME, uses=["ai-train"])
 

@@ -14,7 +14,7 @@ from koster.errors import MissingExtraError
 from koster.freshness import Entry
 from koster.origins import origin_of
 from koster.signals import MAX_HTML, Stated, Unstated, Use, UseDecision
-from koster.signals.uses import (
+from koster.signals._uses import (
     TDMREP_PATH,
     Document,
     Page,
@@ -160,7 +160,7 @@ def test_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     check_extra()
     for name in ("http_sf", "selectolax"):
         monkeypatch.setattr(
-            "koster.signals.uses.find_spec", lambda each, name=name: each != name or None
+            "koster.signals._uses.find_spec", lambda each, name=name: each != name or None
         )
         with pytest.raises(MissingExtraError, match="uses needs the extra 'signals'"):
             check_extra()

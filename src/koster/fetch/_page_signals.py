@@ -17,7 +17,7 @@ from ..errors import UnreadableError
 from ..origins import origin_of
 from ..politeness import brief_pause
 from ..signals import MAX_DOCUMENT, MAX_HTML, Signals, signals
-from ..signals.uses import (
+from ..signals._uses import (
     TDMREP_PATH,
     Document,
     is_html,

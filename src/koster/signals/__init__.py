@@ -29,7 +29,7 @@ from ._model import (
     Unseen,
     Use,
 )
-from .uses import Unstated, UseDecision
+from ._uses import Unstated, UseDecision
 
 __all__ = [
     "GRAMMARS",

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from ...access import Html, Unreachable
 from ...dialects import Dialect, dialect_named
 from ...signals import Unstated, Use
-from ...signals.uses import check_extra, uses_named
+from ...signals._uses import check_extra, uses_named
 
 Choice = TypeVar("Choice", Unreachable, Html, Unstated)
 

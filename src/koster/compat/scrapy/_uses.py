@@ -15,7 +15,7 @@ from scrapy.utils.misc import load_object
 
 from ...access import Outcome
 from ...signals import UseDecision
-from ...signals.uses import Page, decide_use, page_of
+from ...signals._uses import Page, decide_use, page_of
 from ._settings import KosterSettings, read_settings
 
 _log = logging.getLogger("koster.compat.scrapy")

@@ -13,7 +13,7 @@ from ...cache.memory import LRUCache
 from ...errors import UrlError
 from ...origins import origin_of, redirect_target
 from ...signals import Unstated, Use, UseDecision
-from ...signals.uses import (
+from ...signals._uses import (
     TDMREP_PATH,
     Document,
     check_extra,
