@@ -528,6 +528,8 @@ def test_wrong_arguments() -> None:
         AsyncRobotsClient(NAME, unstated=Unstated.ALLOW)
     with RobotsClient(NAME) as client, pytest.raises(ValueError, match="needs a client with uses"):
         client.may_use(URL)
+    with pytest.raises(TypeError, match="html must be bytes, not str"):
+        RobotsClient(NAME, uses=["tdm"]).may_use(URL, page(), html="<p>")  # type: ignore[arg-type]
     with RobotsClient(NAME, uses=["tdm"]) as client, pytest.raises(ValueError, match="swapped"):
         client.may_use("FooBot", None, URL)
 

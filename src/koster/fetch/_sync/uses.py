@@ -80,6 +80,8 @@ class Uses:
         self, url: str, agent: str | Sequence[str], response: object, html: bytes | None
     ) -> UseDecision:
         """Return whether the crawler may use a page; see `Client.may_use`."""
+        if not isinstance(html, (bytes, type(None))):
+            raise TypeError(f"html must be bytes, not {type(html).__name__}")
         page = None
         if response is not None:
             parts = parts_of(response)
