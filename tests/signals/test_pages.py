@@ -324,6 +324,14 @@ def test_references_that_are_longer_in_utf_8(place: str) -> None:
         assert not read(page).statements
 
 
+@pytest.mark.parametrize("tag", ["link", "meta", "br", "body", "script"])
+def test_tags_in_attributes_are_none(tag: str) -> None:
+    found = read(f'<meta name="robots" content="<{tag} a, noai">')
+    assert general(found) == {"ai-train": "no"}
+    found = read(f'<link rel="license" href="/<{tag}>">')
+    assert [each.url for each in found.licenses] == [f"/<{tag}>"]
+
+
 def test_many_bodies() -> None:
     html = "".join(f"<body a{number}>" for number in range(20)) + "<meta name=robots content=all>"
     assert general(read(html)) == {"search": "yes"}

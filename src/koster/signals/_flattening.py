@@ -55,7 +55,7 @@ class FlatPage:
         self.cut = f"{self.mark}c"
         self.html = _LONGER_REFERENCE.sub(f"&{self.mark}-", "".join(self._parts(text)))
         self._inserted = re.compile(
-            f'(?<=<)br {self.mark}-|(?<=</)q {self.mark}-| {self.mark}="[0-9]+"| {self.cut}>'
+            f"(?<=<)br {self.mark}-|(?<=</)q {self.mark}-| {self.mark}=[0-9]+ | {self.cut}>"
             f"|(?<=&){self.mark}-"
         )
 
@@ -87,7 +87,8 @@ class FlatPage:
             elif known in _NUMBERED and not slash:
                 line += _line_ends(text, counted, start)
                 counted = start
-                yield end, end, f' {self.mark}="{line}"'
+                # Without quotation marks: it may be in the value of an attribute.
+                yield end, end, f" {self.mark}={line} "
             if more := _ATTRIBUTES.match(text, end):
                 yield more.end(1), more.end(1), f" {self.cut}>"
 
