@@ -123,6 +123,8 @@ def test_errors(open_page: OpenPage) -> None:
     panel = page.locator("#panel-signals")
     page.get_by_role("button", name="Fetch page").click()
     expect(panel.get_by_role("status")).to_contain_text("Enter the URL of a page")
+    page.get_by_label("URL or path of the page").fill("tea")
+    expect(panel.get_by_role("status")).to_contain_text("Enter a path that starts with /")
     page.get_by_label("URL or path of the page").fill("ftp://a.example/")
     page.get_by_role("button", name="Fetch page").click()
     expect(panel.locator(".empty")).to_be_visible()

@@ -17,7 +17,7 @@ from .plain import printable
 if TYPE_CHECKING:
     from ..access import Outcome
     from ..analysis import Difference, Disagreement
-    from ..audit import Audit, Policy, Row, Verdict
+    from ..audit import Audit, Policy, Row, StatedUse, Verdict
     from ..crawlers import Crawler, PolicyToken
     from ..diff import Comparison, Setting
     from ..directives import Preference
@@ -164,7 +164,18 @@ def of_audit(audit: Audit, many: Many = _all) -> dict[str, Any]:
         "preferences": many(_of_preference, audit.preferences),
         "licenses": many(_itself, audit.licenses),
         "sitemaps": many(_itself, audit.sitemaps),
+        "uses": many(_of_use, audit.uses),
+        "unread": many(_itself, audit.unread),
         "policy_tokens": [_of_policy(each) for each in audit.policies],
+    }
+
+
+def _of_use(each: StatedUse) -> dict[str, Any]:
+    return {
+        "use": each.use.value,
+        "stated": each.stated.value,
+        "sources": list(map(_of_statement, each.statements)),
+        "elsewhere": list(map(_of_statement, each.elsewhere)),
     }
 
 

@@ -263,6 +263,29 @@ class AuditedPolicyToken(BaseModel):
     checked: str
 
 
+class StatementRecord(BaseModel):
+    """What a source states about a use."""
+
+    kind: Annotated[str, Field(description="The grammar.", examples=["content-signal"])]
+    where: Annotated[str, Field(description="The place.", examples=["robots.txt, line 2"])]
+    line: Annotated[int | None, Field(description="The line, if it is in the robots.txt.")]
+    text: Annotated[str, Field(description="The words there.")]
+    stated: Stated
+    for_: Annotated[str, Field(alias="for", description="A crawler; * is everybody.")]
+    standing: Annotated[str, Field(description="How binding the specification is.")]
+
+
+class AuditedUse(BaseModel):
+    """What a file states to everybody about a use of the start page."""
+
+    use: Use
+    stated: Stated
+    sources: list[StatementRecord]
+    elsewhere: Annotated[
+        list[StatementRecord], Field(description="What is stated about other paths, if it differs.")
+    ]
+
+
 class AuditResponse(BaseModel):
     """What known crawlers may fetch."""
 
@@ -272,6 +295,10 @@ class AuditResponse(BaseModel):
     preferences: list[PreferenceRecord]
     licenses: list[str]
     sitemaps: list[str]
+    uses: list[AuditedUse]
+    unread: Annotated[
+        list[str], Field(description="Why the file is none: then no use is unstated.")
+    ]
     policy_tokens: list[AuditedPolicyToken]
     fetch: Fetched | None = None
 
@@ -283,18 +310,6 @@ class CrawlRecord(BaseModel):
     allowed: bool
     line: Annotated[int | None, Field(description="The line that decides, from 1.")]
     rule: str | None
-
-
-class StatementRecord(BaseModel):
-    """What a source states about a use."""
-
-    kind: Annotated[str, Field(description="The grammar.", examples=["content-signal"])]
-    where: Annotated[str, Field(description="The place.", examples=["robots.txt, line 2"])]
-    line: Annotated[int | None, Field(description="The line, if it is in the robots.txt.")]
-    text: Annotated[str, Field(description="The words there.")]
-    stated: Stated
-    for_: Annotated[str, Field(alias="for", description="A crawler; * is everybody.")]
-    standing: Annotated[str, Field(description="How binding the specification is.")]
 
 
 class UseRecord(BaseModel):

@@ -87,7 +87,7 @@ export class SignalsView {
   fetchPage() {
     const url = state.page.trim();
     if (!url || url.startsWith("/")) {
-      this.tell("Enter the URL of a page, such as https://example.com/press/");
+      this.tell("Enter the URL of a page, such as example.com/press");
       return;
     }
     this.toFetch = url;
@@ -103,9 +103,9 @@ export class SignalsView {
   async refresh() {
     const question = this.question();
     const url = this.toFetch;
-    const headers = state.headers.split("\n").findIndex((each) => each.trim() && !isHeader(each));
-    if (url === null && headers >= 0) {
-      this.tell(`Headers, line ${headers + 1}: write NAME: VALUE`);
+    const mistake = url === null && mistakeIn(question.url, state.headers);
+    if (mistake) {
+      this.tell(mistake);
       this.result.classList.add("stale");
       return;
     }
@@ -188,6 +188,13 @@ export class SignalsView {
 const STATUS_LINE = /^HTTP\/[0-9.]+ /;
 
 const isHeader = (line) => line.indexOf(":") > 0 || STATUS_LINE.test(line);
+
+/** Return what is wrong with a page and its headers as they are written, "" if nothing is. */
+function mistakeIn(url, headers) {
+  if (!/^\/|:\/\//.test(url)) return "Enter a path that starts with /, or an absolute URL. Fetch page also takes example.com.";
+  const line = headers.split("\n").findIndex((each) => each.trim() && !isHeader(each));
+  return line < 0 ? "" : `Headers, line ${line + 1}: write NAME: VALUE`;
+}
 
 /** Return the names and values of headers, without a status line, which tools print, too. */
 function headersIn(text) {
