@@ -407,6 +407,11 @@ USES: list[tuple[str, dict[str, tuple[str, list[int], list[tuple[str, int]]]]]] 
         {"ai-train": ("no", [2], [("yes", 2)])},
     ),
     ("User-agent: Google-Extended\nDisallow: /\n", {}),
+    # Nobody has read the license.
+    (
+        "License: https://shop.example/license.xml\nUser-agent: *\nContent-Signal: ai-train=no\n",
+        {str(use): ("undecided", [], []) for use in Use} | {"ai-train": ("no", [3], [])},
+    ),
     (
         "User-agent: *\nDisallow: /\n",
         dict.fromkeys(

@@ -103,6 +103,7 @@ def stated_to_everybody(robots: RobotsTxt, url: str) -> tuple[Signals, tuple[Sta
     second what Content-Usage lines state that have a path, but not that of the page.
     """
     page = Reading(licenses=[*licenses_of(robots)], unread=_unread(robots))
+    page.unread += _missing(page.licenses, {})
     combined = _Combined(url, robots, page, tuple(page.unread))
     return combined.everybody(), tuple(combined.elsewhere())
 
