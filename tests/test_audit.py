@@ -455,6 +455,9 @@ def test_uses_of_what_is_no_robots_txt(capsys: pytest.CaptureFixture[str]) -> No
         assert "no line in it is one of a robots.txt" in shown
         assert "Undecided" in shown
         assert "Unstated" not in shown
+        assert shown.index("Not read:") < shown.lower().index("use of pages")
+    print_text(Audited(result))
+    assert capsys.readouterr().out.startswith("Not read: robots.txt: no line in it is one of a")
 
 
 PARTS = (

@@ -84,6 +84,8 @@ def print_json(audited: Audited) -> None:
 def print_text(audited: Audited) -> None:
     """Print the overview and the preferences; with all, a table for each purpose before them."""
     audit = audited.audit
+    for each in audit.unread:
+        screen.print_lines(Text(f"Not read: {printable(each)}", "bold red"))
     if audited.has_all:
         _print_tables(audit)
     if audit.warning:
@@ -107,7 +109,12 @@ def print_text(audited: Audited) -> None:
         )
     for hint in _hints(audit):
         screen.print_lines(Text(hint))
-    days = sorted(each.crawler.checked for each in audit.verdicts)
+    _print_days(audited)
+
+
+def _print_days(audited: Audited) -> None:
+    """Print when the facts about crawlers were checked."""
+    days = sorted(each.crawler.checked for each in audited.audit.verdicts)
     if days:
         checked = " to ".join(dict.fromkeys([days[0], days[-1]]))
         more = "; --all shows each crawler, its line and source"
@@ -179,8 +186,6 @@ def _print_uses(audit: Audit) -> None:
     if _states_nothing(audit):
         return
     print()
-    for each in audit.unread:
-        screen.print_lines(Text(f"Not read: {printable(each)}", "bold red"))
     screen.print_table(["Use of pages", "Stated"], map(_screen_row, _use_rows(audit)))
 
 
@@ -288,6 +293,9 @@ def _markdown(audited: Audited) -> Iterator[str]:
     yield ""
     yield markdown(audited.source)
     yield ""
+    for why in audit.unread:
+        yield f"**Not read: {markdown(why)}**"
+        yield ""
     if audit.warning:
         yield f"**{markdown(audit.warning)}**"
         yield ""
@@ -325,9 +333,6 @@ def _markdown(audited: Audited) -> Iterator[str]:
 
 def _markdown_of_uses(audit: Audit) -> Iterator[str]:
     yield ""
-    for why in audit.unread:
-        yield f"**Not read: {markdown(why)}**"
-        yield ""
     yield "| use of pages | stated |"
     yield "|---|---|"
     for row in _use_rows(audit):
