@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from datetime import UTC, datetime
+from html.entities import html5
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
 from koster.errors import MissingExtraError
-from koster.signals._flattening import FlatPage
+from koster.signals._flattening import _LONGER, FlatPage
 from koster.signals._limits import MAX_HTML
 from koster.signals._model import Reading
 from koster.signals._pages import read_html
@@ -308,6 +309,27 @@ def test_tags_with_many_attributes_are_cut() -> None:
     # Two cuts, of which the second is within a tag.
     html = f"<a{attributes[:200]} b='<c d'e{attributes}"
     assert FlatPage(html).restored(FlatPage(html).html) == html
+
+
+@pytest.mark.parametrize("place", ["{}", "<meta name=robots content='{}'>", "<title>{}"])
+def test_references_that_are_longer_in_utf_8(place: str) -> None:
+    """The parser writes them beyond the end of its memory."""
+    longer = {name for name, text in html5.items() if len(text.encode()) > len(f"&{name}")}
+    assert longer == set(_LONGER)
+    for name in longer:
+        page = place.format(f"&{name}" * 50_000)
+        flat = FlatPage(page)
+        assert f"&{name}" not in flat.html
+        assert flat.restored(flat.html) == page
+        assert not read(page).statements
+
+
+@pytest.mark.parametrize("tag", ["link", "meta", "br", "body", "script"])
+def test_tags_in_attributes_are_none(tag: str) -> None:
+    found = read(f'<meta name="robots" content="<{tag} a, noai">')
+    assert general(found) == {"ai-train": "no"}
+    found = read(f'<link rel="license" href="/<{tag}>">')
+    assert [each.url for each in found.licenses] == [f"/<{tag}>"]
 
 
 def test_many_bodies() -> None:

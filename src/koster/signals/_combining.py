@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import chain
@@ -90,11 +90,29 @@ def signals(
         if body is not None:
             page += _read_license(body, where, url)
     page.notes += notes
-    if not file.groups and not has_readable_line([file, parse(file.body, GOOGLE)]):
-        page.unread.insert(0, "robots.txt: no line in it is one of a robots.txt")
+    page.unread[:0] = _unread(file)
     page.notes += invalid_preferences(file)
     combined = _Combined(url, file, page, (*unread, *page.unread))
     return combined.result(agents)
+
+
+def stated_to_everybody(robots: RobotsTxt, url: str) -> tuple[Signals, tuple[Statement, ...]]:
+    """Return what a robots.txt alone states about a page to everybody, and about other paths.
+
+    The first is what `signals` finds, without single crawlers and without notes about lines; the
+    second what Content-Usage lines state that have a path, but not that of the page.
+    """
+    page = Reading(licenses=[*licenses_of(robots)], unread=_unread(robots))
+    page.unread += _missing(page.licenses, {})
+    combined = _Combined(url, robots, page, tuple(page.unread))
+    return combined.everybody(), tuple(combined.elsewhere())
+
+
+def _unread(robots: RobotsTxt) -> list[str]:
+    """Return why a file is no robots.txt, if it is none."""
+    if robots.groups or has_readable_line([robots, parse(robots.body, GOOGLE)]):
+        return []
+    return ["robots.txt: no line in it is one of a robots.txt"]
 
 
 def _read_page(
@@ -196,9 +214,20 @@ class _Combined:
         for agent, found in crawl:
             if not found.allowed:
                 self._add_unseen(agent, found)
+        return self._signals(tuple(found for _, found in crawl), answers)
+
+    def everybody(self) -> Signals:
+        """Return what was found, for no single crawler."""
+        return self._signals((), self._answers(self._reader.agent()))
+
+    def elsewhere(self) -> Iterator[Statement]:
+        """Yield what is stated to everybody about other paths."""
+        return self._reader.elsewhere(self._reader.agent())
+
+    def _signals(self, crawl: tuple[Crawl, ...], answers: list[Answer]) -> Signals:
         return Signals(
             url=self._url,
-            crawl=tuple(found for _, found in crawl),
+            crawl=crawl,
             answers=tuple(answers),
             unseen=tuple(dict.fromkeys(self._unseen)),
             conflicts=tuple(dict.fromkeys(self._conflicts)),

@@ -3,6 +3,9 @@
 All elements become empty ones, except those that change how what follows is read. Their names stay
 within, as do their attributes, so that the text of scripts can be restored. The tags that are
 looked for get the number of their line, which the parser does not tell.
+
+Character references that are longer in UTF-8 than as written are no longer references: selectolax
+1.0.2 writes them beyond the end of its memory (50,000 of them crash the process).
 """
 
 from __future__ import annotations
@@ -32,6 +35,9 @@ _ATTRIBUTES = re.compile(
     f"){{{_MAX_ATTRIBUTES}}})[\t\n\f\r /]*+[^\t\n\f\r />]"
 )
 
+_LONGER = ("nGt;", "nLt;")
+_LONGER_REFERENCE = re.compile(f"&(?={'|'.join(_LONGER)})")
+
 
 class FlatPage:
     """A page as flat HTML.
@@ -47,9 +53,10 @@ class FlatPage:
         digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
         self.mark = f"x{digest[:16]}"
         self.cut = f"{self.mark}c"
-        self.html = "".join(self._parts(text))
+        self.html = _LONGER_REFERENCE.sub(f"&{self.mark}-", "".join(self._parts(text)))
         self._inserted = re.compile(
-            f'(?<=<)br {self.mark}-|(?<=</)q {self.mark}-| {self.mark}="[0-9]+"| {self.cut}>'
+            f"(?<=<)br {self.mark}-|(?<=</)q {self.mark}-| {self.mark}=[0-9]+ | {self.cut}>"
+            f"|(?<=&){self.mark}-"
         )
 
     def restored(self, text: str) -> str:
@@ -80,7 +87,8 @@ class FlatPage:
             elif known in _NUMBERED and not slash:
                 line += _line_ends(text, counted, start)
                 counted = start
-                yield end, end, f' {self.mark}="{line}"'
+                # Without quotation marks: it may be in the value of an attribute.
+                yield end, end, f" {self.mark}={line} "
             if more := _ATTRIBUTES.match(text, end):
                 yield more.end(1), more.end(1), f" {self.cut}>"
 

@@ -143,7 +143,7 @@ class _Page:
         for node in self._tree.css("meta[name]"):
             attributes = node.attributes
             name = (attributes["name"] or "").strip().lower()
-            content = attributes.get("content") or ""
+            content = self._flat.restored(attributes.get("content") or "")
             meta = _Meta(self._place(f'meta name="{shortened(name)}"', attributes), name, content)
             if name in self._crawlers or name in _TDM_NAMES:
                 found.append(self._shortened(meta))
@@ -207,7 +207,7 @@ class _Page:
             if not is_license or name not in _LICENSE_TAGS:
                 continue
             where = self._place(f'{name} rel="license"', attributes)
-            href = attributes.get("href") or ""
+            href = self._flat.restored(attributes.get("href") or "")
             if url := joined_url(base_url, href):
                 is_rsl = media_type_of(attributes.get("type") or "") == RSL_TYPE
                 found.licenses.append(License(url, where, is_rsl))

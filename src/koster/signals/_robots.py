@@ -165,13 +165,25 @@ class RobotsReader:
         found.statements += self._of_policies
         return found
 
+    def _preferences_of(self, rules: Rules) -> tuple[Preference, ...]:
+        """Return the preferences for the page."""
+        if rules.group_lines not in self._preferences:
+            self._preferences[rules.group_lines] = preferences_if_fetched(rules, self._url)
+        return self._preferences[rules.group_lines]
+
+    def elsewhere(self, agent: Agent) -> Iterator[Statement]:
+        """Yield what Content-Usage lines state that have a path, but not that of the page."""
+        here = {each.line for each in self._preferences_of(agent.rules)}
+        for each in values_of(agent.rules)[1].preferences:
+            use, stated = use_of(each), USAGE_VALUES.get(each.value)
+            if each.pattern and each.line not in here and use is not None and stated is not None:
+                yield _at(each.line, CONTENT_USAGE, _written(each), use, stated)
+
     def _of_preferences(self, rules: Rules, agent: str) -> Reading:
         """Return what Content-Signal and Content-Usage lines state."""
         found = Reading()
         decision = rules.decide(self._url)
-        if rules.group_lines not in self._preferences:
-            self._preferences[rules.group_lines] = preferences_if_fetched(rules, self._url)
-        for each in self._preferences[rules.group_lines]:
+        for each in self._preferences_of(rules):
             where = place(each.line)
             text = _written(each)
             is_signal = each.directive is Directive.CONTENT_SIGNAL
@@ -185,7 +197,7 @@ class RobotsReader:
                 )
                 found.unseen.append(Unseen(text, where, agent or "*", because))
             else:
-                use = (CONTENT_SIGNALS if is_signal else CONTENT_USAGES).get(each.key)
+                use = use_of(each)
                 stated = (SIGNAL_VALUES if is_signal else USAGE_VALUES).get(each.value)
                 if use is None or stated is None:
                     found.notes.append(f"{where}: {text} {_UNKNOWN[use is None]}")
@@ -193,6 +205,12 @@ class RobotsReader:
                     grammar = CONTENT_SIGNAL if is_signal else CONTENT_USAGE
                     found.statements.append(_at(each.line, grammar, text, use, stated, crawler))
         return found
+
+
+def use_of(preference: Preference) -> Use | None:
+    """Return the use that a preference is about; None for those that are none of `Use`."""
+    is_signal = preference.directive is Directive.CONTENT_SIGNAL
+    return (CONTENT_SIGNALS if is_signal else CONTENT_USAGES).get(preference.key)
 
 
 def licenses_of(robots: RobotsTxt) -> Iterator[License]:
