@@ -277,18 +277,33 @@ def tags_of(html: str, *hidden: str) -> list[tuple[str | None, dict[str, str | N
     tree = LexborHTMLParser(html)
     return [
         (node.tag, {name: each for name, each in node.attributes.items() if name not in hidden})
-        for node in tree.css("meta, link, script")
+        for node in tree.css("meta, link" if "<svg>" in html else "meta, link, script")
     ]
 
 
 @given(st.lists(PARTS, max_size=30).map("".join))
 def test_flat_pages_have_the_same_tags(html: str) -> None:
     flat = FlatPage(html)
-    if "<svg>" in html and ("<title>" in html or "<script>" in html):
-        # Within SVG, they have no text of their own.
-        return
-    assert tags_of(flat.html, flat.mark) == tags_of(html)
+    # Within SVG, no element has a text of its own.
+    assert flat.hides_tags or tags_of(flat.html, flat.mark) == tags_of(html)
     assert flat.restored(flat.html) == html
+
+
+@pytest.mark.parametrize(
+    "name", ["title", "script", "style", "template", "textarea", "xmp", "iframe", "plaintext"]
+)
+@pytest.mark.parametrize("outer", ["svg", "math", "SVG width=1"])
+def test_tags_within_foreign_elements_are_unread(outer: str, name: str) -> None:
+    noai = "<meta name=robots content=noai>"
+    unread = ["page: tags within SVG or MathML are not read"]
+    for html in (f"<{outer}><{name}>{noai}</{name}></svg>", f"<{outer}><{name}>x</svg>{noai}"):
+        found = read(html)
+        assert found.unread == unread or found.statements, html
+    for html in (f"<{outer}><{name}>x</{name}></{outer[:4].strip()}><p>", f"<{outer}><p>"):
+        assert not read(html).unread
+    # Elsewhere it is text, or no part of the page.
+    assert read(f"<{name}>{noai}</{name}>") == Reading()
+    assert read(f"<script>'<svg>'</script><{name}>{noai}</{name}>") == Reading()
 
 
 @given(st.text())

@@ -133,6 +133,8 @@ class _Page:
         found.notes += [*self._notes, *self._nosnippet()]
         found.unread += self._unread
         found.unread += first_of(self._cut_tags(), "cut tag")
+        if self._flat.hides_tags:
+            found.unread.append("page: tags within SVG or MathML are not read")
         return found
 
     def _metas(self) -> list[_Meta]:
