@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
+from html import unescape
 from typing import TypeVar
 
 from .._charsets import bom_charset, decode_text, media_type_of
@@ -34,6 +36,7 @@ _MAX_DOCUMENTS = 10
 _MAX_VALUE = 10_000
 #: Where HTML names its charset: within its first 1,024 bytes.
 _META_CHARSET = re.compile(rb"<meta[^>]*?charset\s*=\s*[\"']?\s*([A-Za-z0-9_.:-]+)", re.IGNORECASE)
+_HAS_NUL = "page: it has NUL characters, and may not be HTML"
 _TDM_NAMES = ("tdm-reservation", "tdm-policy")
 #: Rules that no other <meta> has.
 _RESTRICTIVE = frozenset(("noindex", "nofollow", "nosnippet", "noarchive", "noai", "noimageai"))
@@ -61,8 +64,59 @@ def read_html(
     if len(body) > MAX_HTML:
         found.notes.insert(0, f"page: only its first {MAX_HTML >> 10} KiB are read")
     if "\0" in text:
-        found.unread.append("page: it has NUL characters, and may not be HTML")
+        found.unread.append(_HAS_NUL)
     return found
+
+
+def read_html_without_notes(
+    body: bytes, charset: str | None, now: datetime, agents: Sequence[str] = ()
+) -> Reading:
+    """Return the same but for notes. Only the beginning of the page with what counts is parsed."""
+    text = _decoded(body[:MAX_HTML], charset)
+    part = text[: _end_of_statements(text, agents)]
+    found = _Page(part, agents).reading(now) if part else Reading()
+    found.notes.clear()
+    if "\0" in text:
+        found.unread.append(_HAS_NUL)
+    return found
+
+
+#: Tags that may state something, up to their end as the tokenizer of HTML finds it.
+_TAG = re.compile(
+    "<((?i:meta|link|base|script))(?=[\t\n\f\r />])"
+    "(?:[\t\n\f\r /]++|(?:=[^\t\n\f\r />=]*+|[^\t\n\f\r />=]++)(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+"
+    "(?:\"[^\"]*+\"|'[^']*+'|[^\t\n\f\r >\"'][^\t\n\f\r >]*+)?+)?+)*+>?",
+)
+_WORD = re.compile(r"[\w.-]+")
+
+
+def _end_of_statements(text: str, agents: Sequence[str]) -> int:
+    """Return where the last tag ends that may state something; 0 if none does.
+
+    A tree of HTML grows from its beginning: what follows does not change the tags before.
+    """
+    names = _first_words(tuple(agents))
+    end = base = 0
+    for tag in _TAG.finditer(text):
+        name, content = tag[1].lower(), unescape(tag[0]).lower()
+        if name == "base":
+            # It is the base of all URLs, also of those before it.
+            base = tag.end()
+        elif name == "script" and "rsl" in content:
+            # It ends somewhere behind.
+            return len(text)
+        elif (name == "link" and "license" in content) or (
+            name == "meta" and not names.isdisjoint(_WORD.findall(content))
+        ):
+            end = tag.end()
+    return max(end, base) if end else 0
+
+
+@lru_cache(maxsize=16)
+def _first_words(agents: tuple[str, ...]) -> frozenset[str]:
+    """Return the first word of each name of a tag <meta> that is read."""
+    names = ("robots", *_TDM_NAMES, *crawler_names(agents))
+    return frozenset(words[0] for words in map(_WORD.findall, names) if words)
 
 
 def _decoded(body: bytes, charset: str | None) -> str:
