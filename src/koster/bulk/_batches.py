@@ -76,6 +76,7 @@ class Batch:
         classes: The fetch classes, if the input is an archive.
         position: How far the input is read, in bytes.
         sizes: The original sizes in bytes, if bodies were cut.
+        pages: For the signals of pages, a value for each record; then there are no bodies.
     """
 
     passthrough: Any
@@ -86,6 +87,7 @@ class Batch:
     classes: Any | None
     position: int
     sizes: Any | None = None
+    pages: list[Any] | None = None
 
 
 @dataclass(slots=True)

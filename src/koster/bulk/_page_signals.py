@@ -1,0 +1,81 @@
+"""What sites state about the use of pages, as columns of Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ..dialects import Dialect
+from ..signals import GRAMMARS
+from ..signals._combining import Combined, named_licenses
+from ..signals._model import Answer, Reading
+from ._arrow import pa
+from ._readings import from_bytes
+from ._scanned import storable_value
+from ._site_files import SiteFiles
+
+_GRAMMARS = tuple(each.name for each in GRAMMARS)
+
+#: What is stated about a use: ``stated`` is as in `koster.signals.Stated`, ``grammars`` are the
+#: names of those in which sources state something.
+SIGNAL = pa.struct([
+    pa.field("use", pa.string()),
+    pa.field("stated", pa.string()),
+    pa.field("grammars", pa.list_(pa.string())),
+])  # fmt: skip
+#: The same for a crawler.
+CRAWLER_SIGNAL = pa.struct([pa.field("crawler", pa.string()), *SIGNAL])
+
+#: The columns of answers: signals for everybody, those for crawlers that differ, and sources.
+SIGNALS = {
+    "signals": pa.list_(SIGNAL),
+    "crawlers": pa.list_(CRAWLER_SIGNAL),
+    "licenses": pa.list_(pa.string()),
+    "unread": pa.list_(pa.string()),
+}
+
+
+def answer_pages(
+    pages: Iterable[tuple[str, SiteFiles, bytes | None]], crawlers: Sequence[str], dialect: Dialect
+) -> dict[str, Any]:
+    """Return the columns `SIGNALS` for pages: the URL, the files of the site, what it states."""
+    rows = [
+        _answer(url, site, from_bytes(stated), crawlers, dialect) for url, site, stated in pages
+    ]
+    columns = zip(*rows, strict=True) if rows else ([] for _ in SIGNALS)
+    return {
+        name: pa.array(column, type_)
+        for (name, type_), column in zip(SIGNALS.items(), columns, strict=True)
+    }
+
+
+def _answer(
+    url: str, site: SiteFiles, page: Reading, crawlers: Sequence[str], dialect: Dialect
+) -> tuple[list[Any], list[Any], list[str], list[str]]:
+    robots = site.robots.parsed(dialect)
+    licenses = {}
+    unread = [each for each in (site.robots.unread, site.tdmrep_unread) if each]
+    for name in dict.fromkeys(
+        each.url for each in named_licenses(url, robots, page) if each.is_rsl
+    ):
+        body = site.licenses.get(name)
+        if body is None:
+            unread.append(f"{name}: not read from the archives")
+        else:
+            licenses[name] = body
+    found = Combined(url, robots, page, tdmrep=site.tdmrep, licenses=licenses, unread=unread)
+    everybody = [_row(each) for each in found.answers()]
+    others = [
+        {"crawler": crawler, **row}
+        for crawler in crawlers
+        for row, for_all in zip(map(_row, found.answers(crawler)), everybody, strict=True)
+        if row != for_all
+    ]
+    names = dict.fromkeys(storable_value(each.url) for each in found.licenses)
+    return everybody, others, [*names], [storable_value(each) for each in found.unread]
+
+
+def _row(answer: Answer) -> dict[str, Any]:
+    names = {each.grammar.name for each in answer.statements}
+    grammars = [name for name in _GRAMMARS if name in names] if names else []
+    return {"use": answer.use.value, "stated": answer.stated.value, "grammars": grammars}
