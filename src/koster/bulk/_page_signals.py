@@ -6,23 +6,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..dialects import Dialect
-from ..signals import GRAMMARS
 from ..signals._combining import Combined, named_licenses
-from ..signals._model import Answer, Reading
+from ..signals._model import Reading
 from ._arrow import pa
 from ._readings import from_bytes
 from ._scanned import storable_value
+from ._signal_columns import SIGNAL, row_of
 from ._site_files import SiteFiles
 
-_GRAMMARS = tuple(each.name for each in GRAMMARS)
-
-#: What is stated about a use: ``stated`` is as in `koster.signals.Stated`, ``grammars`` are the
-#: names of those in which sources state something.
-SIGNAL = pa.struct([
-    pa.field("use", pa.string()),
-    pa.field("stated", pa.string()),
-    pa.field("grammars", pa.list_(pa.string())),
-])  # fmt: skip
 #: The same for a crawler.
 CRAWLER_SIGNAL = pa.struct([pa.field("crawler", pa.string()), *SIGNAL])
 
@@ -64,18 +55,12 @@ def _answer(
         else:
             licenses[name] = body
     found = Combined(url, robots, page, tdmrep=site.tdmrep, licenses=licenses, unread=unread)
-    everybody = [_row(each) for each in found.answers()]
+    everybody = [row_of(each) for each in found.answers()]
     others = [
         {"crawler": crawler, **row}
         for crawler in crawlers
-        for row, for_all in zip(map(_row, found.answers(crawler)), everybody, strict=True)
+        for row, for_all in zip(map(row_of, found.answers(crawler)), everybody, strict=True)
         if row != for_all
     ]
     names = dict.fromkeys(storable_value(each.url) for each in found.licenses)
     return everybody, others, [*names], [storable_value(each) for each in found.unread]
-
-
-def _row(answer: Answer) -> dict[str, Any]:
-    names = {each.grammar.name for each in answer.statements}
-    grammars = [name for name in _GRAMMARS if name in names] if names else []
-    return {"use": answer.use.value, "stated": answer.stated.value, "grammars": grammars}

@@ -47,7 +47,7 @@ class FlatPage:
         self.mark = f"x{digest[:16]}"
         self.html = "".join(self._parts(text))
         self._inserted = re.compile(
-            f'(?<=<)br {self.mark}-|(?<=</)q {self.mark}-| {self.mark}(?:="[0-9]+"|>)'
+            f"(?<=<)br {self.mark}-|(?<=</)q {self.mark}-| {self.mark}(?:=[0-9]+ |>)"
         )
 
     def restored(self, text: str) -> str:
@@ -78,7 +78,8 @@ class FlatPage:
                 # Unknown end tags do nothing, and there are no elements that they could end.
                 yield start, end, f"<{slash}{'q' if slash else 'br'} {self.mark}-{name}"
             elif known in _NUMBERED and not slash:
-                yield end, end, f' {self.mark}="{line}"'
+                # Without quotes, which would end a value that contains what looks like a tag.
+                yield end, end, f" {self.mark}={line} "
             if more := _ATTRIBUTES.match(text, end):
                 yield more.end(1), more.end(1), f" {self.mark}>"
 

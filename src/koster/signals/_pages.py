@@ -83,7 +83,7 @@ def read_html_without_notes(
 
 #: Tags that may state something, up to their end as the tokenizer of HTML finds it.
 _TAG = re.compile(
-    "<((?i:meta|link|base|script))(?=[\t\n\f\r />])"
+    "<(?i:meta|link|base|script)(?=[\t\n\f\r />])"
     "(?:[\t\n\f\r /]++|(?:=[^\t\n\f\r />=]*+|[^\t\n\f\r />=]++)(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+"
     "(?:\"[^\"]*+\"|'[^']*+'|[^\t\n\f\r >\"'][^\t\n\f\r >]*+)?+)?+)*+>?",
 )
@@ -98,15 +98,16 @@ def _end_of_statements(text: str, agents: Sequence[str]) -> int:
     names = _first_words(tuple(agents))
     end = base = 0
     for tag in _TAG.finditer(text):
-        name, content = tag[1].lower(), unescape(tag[0]).lower()
-        if name == "base":
+        # Many attributes are cut, so that there may be other tags within.
+        content = unescape(tag[0]).lower()
+        if "<base" in content:
             # It is the base of all URLs, also of those before it.
             base = tag.end()
-        elif name == "script" and "rsl" in content:
+        if "<script" in content and "rsl" in content:
             # It ends somewhere behind.
             return len(text)
-        elif (name == "link" and "license" in content) or (
-            name == "meta" and not names.isdisjoint(_WORD.findall(content))
+        if ("<link" in content and "license" in content) or (
+            "<meta" in content and not names.isdisjoint(_WORD.findall(content))
         ):
             end = tag.end()
     return max(end, base) if end else 0
