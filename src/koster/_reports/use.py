@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 _MAX_CRAWLS = 4
 _MAX_COLUMNS = 12
 
-_SHARES = ("share_of_pages", "share_of_sites")
+#: The columns of CSV.
+_COLUMNS = (
+    "crawl", "use", "stated", "grammar", "pages", "sites", "all_pages", "all_sites", "unread_pages",
+    "unread_sites", "not_fetched", "share_of_pages", "share_of_sites",
+)  # fmt: skip
 _STYLES = {
     Stated.YES: "green", Stated.NO: "bold red", Stated.UNSTATED: "dim", Stated.UNDECIDED: "yellow",
     Stated.CONFLICT: "bold yellow",
@@ -108,12 +112,17 @@ def print_csv(shares: UseShares) -> None:
 
 def as_csv(report: UseReport) -> str:
     """Return the shares as CSV, with a heading."""
-    from ..bulk.use_report import UseShare  # noqa: PLC0415 - it needs DuckDB
-
-    lines = [csv_line([*(field.name for field in fields(UseShare)), *_SHARES])]
+    lines = [csv_line(_COLUMNS)]
     for each in report.shares:
-        shares = [Decimal(f"{getattr(each, share):.6f}") for share in _SHARES]
-        lines.append(csv_line([*astuple(each), *shares]))
+        crawl = each.of
+        shares = [Decimal(f"{share:.6f}") for share in (each.share_of_pages, each.share_of_sites)]
+        lines.append(
+            csv_line([
+                each.crawl, each.use, each.stated, each.grammar, each.pages, each.sites,
+                crawl.pages, crawl.sites, crawl.unread_pages, crawl.unread_sites,
+                crawl.not_fetched, *shares,
+            ])
+        )  # fmt: skip
     return "".join(lines)
 
 

@@ -40,8 +40,7 @@ class UseShare:
         grammar: The name of the grammar; empty: all of them together.
         pages: How many pages.
         sites: How many sites have such a page.
-        all_pages: How many pages the crawl has.
-        all_sites: How many sites it has.
+        of: The pages and sites of the crawl.
     """
 
     crawl: str
@@ -50,18 +49,17 @@ class UseShare:
     grammar: str
     pages: int
     sites: int
-    all_pages: int
-    all_sites: int
+    of: CrawlPages
 
     @property
     def share_of_pages(self) -> float:
         """``pages`` as a share of all: 0 to 1."""
-        return self.pages / self.all_pages if self.all_pages else 0.0
+        return self.pages / self.of.pages
 
     @property
     def share_of_sites(self) -> float:
         """``sites`` as a share of all: 0 to 1."""
-        return self.sites / self.all_sites if self.all_sites else 0.0
+        return self.sites / self.of.sites
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,12 +217,9 @@ def _summarize(con: Any, dialect: str, panel: int | None) -> UseReport:
         "GROUP BY crawl, use, stated, grammar"
     )
     shares = [
-        UseShare(
-            crawl, use, stated, grammar, int(pages), int(sites), totals[crawl].pages,
-            totals[crawl].sites,
-        )
+        UseShare(crawl, use, stated, grammar, int(pages), int(sites), totals[crawl])
         for crawl, use, stated, grammar, pages, sites in con.execute(sums).fetchall()
-    ]  # fmt: skip
+    ]
     shares.sort(
         key=lambda each: (
             order.index(each.crawl),

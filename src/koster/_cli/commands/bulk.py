@@ -324,6 +324,7 @@ def signals(
     check_crawlers(crawlers)
     warn_of_unknown(crawlers)
     runs = _runs()
+    imported("signals._pages")
     found, errors = _find_inputs(inputs)
     errors += [f"{each.path}: is not a WARC file" for each in found if each.kind != "warc"]
     archives = [each for each in found if each.kind == "warc"]
