@@ -77,127 +77,112 @@ def grammars(row: dict[str, Any], use: str = "ai-train") -> list[str]:
     return next(each["grammars"] for each in row["signals"] if each["use"] == use)
 
 
+#: Fetches besides that of a page, what is stated about it, and what could not be read.
+Cases = list[tuple[list[Fetch], dict[str, str], list[str] | None]]
+
 NO, YES = {"ai-train": "no"}, {"ai-train": "yes"}
 UNDECIDED = {str(use): "undecided" for use in Use}
 
 
-@pytest.mark.parametrize(
-    ("files", "expected", "unread"),
-    [
-        # The last fetch before the page, else the first one after it.
-        ([robots(day=9)], NO, []),
-        ([robots(day=11)], NO, []),
-        ([robots(day=10)], NO, []),
-        ([robots(day=8), robots(TRAINING, day=9)], YES, []),
-        ([robots(day=9), robots(TRAINING, day=11)], NO, []),
-        ([robots(day=13), robots(TRAINING, day=11)], YES, []),
-        ([robots(b"", 9, "404 Not Found"), robots(day=11)], {}, []),
-        # No file, and files that could not be read.
-        ([robots(b"", 9, "404 Not Found")], {}, []),
-        ([robots(b"", 9, "410 Gone")], {}, []),
-        ([], UNDECIDED, [NOT_THERE]),
-        ([robots(b"", 9, "503 Busy")], UNDECIDED, ["robots.txt: status 503"]),
-        ([robots(b"", 9, "429 Slow Down")], UNDECIDED, ["robots.txt: status 429"]),
-        ([robots(day=8), robots(b"", 9, "503 Busy")], UNDECIDED, ["robots.txt: status 503"]),
-        (
-            [robots(**{"Content-Length": "9999"})],
-            UNDECIDED,
-            ["robots.txt: its body is cut or cannot be decoded"],
-        ),
-        (
-            [robots(b"\x1f\x8bbroken", **{"Content-Encoding": "gzip"})],
-            UNDECIDED,
-            ["robots.txt: its body is cut or cannot be decoded"],
-        ),
-        (
-            [robots(b"<!doctype html><p>Not found")],
-            UNDECIDED,
-            ["robots.txt: no line in it is one of a robots.txt"],
-        ),
-        (
-            [
-                robots(
-                    gzip.compress(NO_TRAINING + b"# x\n" * MAX_BYTES),
-                    **{"Content-Encoding": "gzip"},
-                )
-            ],
-            UNDECIDED | NO,
-            ["robots.txt: only its first 500 KiB are read"],
-        ),
-        # Another site, and another scheme.
-        ([robots(url="https://www.a.example/robots.txt")], UNDECIDED, [NOT_THERE]),
-        ([robots(url="http://a.example/robots.txt")], UNDECIDED, [NOT_THERE]),
-        ([robots(url="https://a.example/en/robots.txt")], UNDECIDED, [NOT_THERE]),
-        # Codings and charsets.
-        ([robots(gzip.compress(NO_TRAINING), **{"Content-Encoding": "gzip"})], NO, []),
-        ([robots(NO_TRAINING.decode().encode("utf-16"))], NO, []),
-        ([robots(url="HTTPS://A.example:443/robots.txt")], NO, []),
-    ],
-)
-def test_robots_of_the_site(
-    tmp_path: Path, files: list[Fetch], expected: dict[str, str], unread: list[str]
-) -> None:
-    (row,) = answers_of(tmp_path, *files, page())
-    assert stated(row) == expected
-    assert row["unread"] == unread
+ROBOTS: Cases = [
+    # The last fetch before the page, else the first one after it.
+    ([robots(day=9)], NO, []),
+    ([robots(day=11)], NO, []),
+    ([robots(day=10)], NO, []),
+    ([robots(day=8), robots(TRAINING, day=9)], YES, []),
+    ([robots(day=9), robots(TRAINING, day=11)], NO, []),
+    ([robots(day=13), robots(TRAINING, day=11)], YES, []),
+    ([robots(b"", 9, "404 Not Found"), robots(day=11)], {}, []),
+    # No file, and files that could not be read.
+    ([robots(b"", 9, "404 Not Found")], {}, []),
+    ([robots(b"", 9, "410 Gone")], {}, []),
+    ([], UNDECIDED, [NOT_THERE]),
+    ([robots(b"", 9, "503 Busy")], UNDECIDED, ["robots.txt: status 503"]),
+    ([robots(b"", 9, "429 Slow Down")], UNDECIDED, ["robots.txt: status 429"]),
+    ([robots(day=8), robots(b"", 9, "503 Busy")], UNDECIDED, ["robots.txt: status 503"]),
+    (
+        [robots(**{"Content-Length": "9999"})],
+        UNDECIDED,
+        ["robots.txt: its body is cut or cannot be decoded"],
+    ),
+    (
+        [robots(b"\x1f\x8bbroken", **{"Content-Encoding": "gzip"})],
+        UNDECIDED,
+        ["robots.txt: its body is cut or cannot be decoded"],
+    ),
+    (
+        [robots(b"<!doctype html><p>Not found")],
+        UNDECIDED,
+        ["robots.txt: no line in it is one of a robots.txt"],
+    ),
+    (
+        [
+            robots(
+                gzip.compress(NO_TRAINING + b"# x\n" * MAX_BYTES),
+                **{"Content-Encoding": "gzip"},
+            )
+        ],
+        UNDECIDED | NO,
+        ["robots.txt: only its first 500 KiB are read"],
+    ),
+    # Another site, and another scheme.
+    ([robots(url="https://www.a.example/robots.txt")], UNDECIDED, [NOT_THERE]),
+    ([robots(url="http://a.example/robots.txt")], UNDECIDED, [NOT_THERE]),
+    ([robots(url="https://a.example/en/robots.txt")], UNDECIDED, [NOT_THERE]),
+    # Codings and charsets.
+    ([robots(gzip.compress(NO_TRAINING), **{"Content-Encoding": "gzip"})], NO, []),
+    ([robots(NO_TRAINING.decode().encode("utf-16"))], NO, []),
+    ([robots(url="HTTPS://A.example:443/robots.txt")], NO, []),
+]
 
 
-@pytest.mark.parametrize(
-    ("files", "expected", "unread"),
-    [
-        (
-            [
-                moved("https://www.a.example/robots.txt"),
-                robots(url="https://www.a.example/robots.txt"),
-            ],
-            NO,
-            [],
-        ),
-        (
-            [
-                moved("/en/robots.txt"),
-                moved("/fr/robots.txt", "https://a.example/en/robots.txt"),
-                robots(url="https://a.example/fr/robots.txt"),
-            ],
-            NO,
-            [],
-        ),
-        # Of several fetches of the target, that after the redirect.
-        (
-            [
-                moved("https://b.example/robots.txt", day=5),
-                robots(TRAINING, 4, url="https://b.example/robots.txt"),
-                robots(NO_TRAINING, 6, url="https://b.example/robots.txt"),
-                robots(TRAINING, 9, url="https://b.example/robots.txt"),
-            ],
-            NO,
-            [],
-        ),
-        (
-            [moved("https://b.example/robots.txt"), robots(b"", 9, "404 No", url="https://b.example/robots.txt")],
-            {},
-            [],
-        ),
-        (
-            [moved("https://b.example/robots.txt")],
-            UNDECIDED,
-            [
-                "robots.txt: redirects to https://b.example/robots.txt, which is not in the archives"
-            ],
-        ),
-        (
-            [moved("/robots.txt")],
-            UNDECIDED,
-            ["robots.txt: redirects to https://a.example/robots.txt, too many redirects"],
-        ),
-    ],
-)  # fmt: skip
-def test_redirects_of_robots(
-    tmp_path: Path, files: list[Fetch], expected: dict[str, str], unread: list[str]
-) -> None:
-    (row,) = answers_of(tmp_path, *files, page())
-    assert stated(row) == expected
-    assert row["unread"] == unread
+REDIRECTS: Cases = [
+    (
+        [
+            moved("https://www.a.example/robots.txt"),
+            robots(url="https://www.a.example/robots.txt"),
+        ],
+        NO,
+        [],
+    ),
+    (
+        [
+            moved("/en/robots.txt"),
+            moved("/fr/robots.txt", "https://a.example/en/robots.txt"),
+            robots(url="https://a.example/fr/robots.txt"),
+        ],
+        NO,
+        [],
+    ),
+    # Of several fetches of the target, that after the redirect.
+    (
+        [
+            moved("https://b.example/robots.txt", day=5),
+            robots(TRAINING, 4, url="https://b.example/robots.txt"),
+            robots(NO_TRAINING, 6, url="https://b.example/robots.txt"),
+            robots(TRAINING, 9, url="https://b.example/robots.txt"),
+        ],
+        NO,
+        [],
+    ),
+    (
+        [moved("https://b.example/robots.txt"), robots(b"", 9, "404 No", url="https://b.example/robots.txt")],
+        {},
+        [],
+    ),
+    (
+        [moved("https://b.example/robots.txt")],
+        UNDECIDED,
+        [
+            "robots.txt: redirects to https://b.example/robots.txt, which is not in the archives"
+        ],
+    ),
+    (
+        [moved("/robots.txt")],
+        UNDECIDED,
+        ["robots.txt: redirects to https://a.example/robots.txt, too many redirects"],
+    ),
+]  # fmt: skip
 
 
 def test_columns(tmp_path: Path) -> None:
@@ -259,37 +244,30 @@ NOAI = b"<meta name=robots content=noai>"
 CUT = "page: its body is cut or cannot be decoded"
 
 
-@pytest.mark.parametrize(
-    ("fetch", "expected", "unread"),
-    [
-        (page(body=NOAI), NO, []),
-        (page(X_Robots_Tag="noai"), NO, []),
-        (page(X_Robots_Tag="GPTBot: noai"), {}, []),
-        (page(Content_Usage="train-ai=n"), NO, []),
-        (page(tdm_reservation="1"), {"tdm": "no"}, []),
-        (page(body=gzip.compress(NOAI), Content_Encoding="gzip"), NO, []),
-        (page(body=brotli.compress(NOAI), Content_Encoding="br"), NO, []),
-        (page(body=zlib.compress(NOAI), Content_Encoding="deflate"), NO, []),
-        # As most programs store them: without the coding.
-        (page(body=NOAI, Content_Encoding="br"), NO, []),
-        (page(body=NOAI, Transfer_Encoding="chunked"), NO, []),
-        # Headers are read, whatever the body is.
-        (page(body=b"\x1f\x8bxx", Content_Encoding="gzip"), UNDECIDED, [CUT]),
-        (page(body=brotli.compress(NOAI * 99)[:20], Content_Encoding="br"), UNDECIDED, [CUT]),
-        (page(body=b"\x28\xb5\x2f\xfdxx", Content_Encoding="zstd"), UNDECIDED, [CUT]),
-        (page(body=b"\x1f\x8bxx", Content_Encoding="gzip", X_Robots_Tag="noai"), UNDECIDED | NO, [CUT]),
-        (page(body=NOAI, Content_Length="9999"), UNDECIDED, [CUT]),
-        (page(body=NOAI + b" " * MAX_HTML, Content_Length="999999"), NO, []),
-        (page(body=b" " * MAX_HTML + NOAI), {}, []),
-        (page(body=NOAI + b"\0"), UNDECIDED | NO, ["page: it has NUL characters, and may not be HTML"]),
-        (page(body=NOAI.decode().encode("utf-16")), NO, []),
-        (page(body=b"\x85\x84" * 100 + NOAI), NO, []),
-    ],
-)  # fmt: skip
-def test_pages(tmp_path: Path, fetch: Fetch, expected: dict[str, str], unread: list[str]) -> None:
-    (row,) = answers_of(tmp_path, robots(b"", 9, "404 Not Found"), fetch)
-    assert stated(row) == expected
-    assert row["unread"] == unread
+PAGES: Cases = [
+    ([page(body=NOAI)], NO, []),
+    ([page(X_Robots_Tag="noai")], NO, []),
+    ([page(X_Robots_Tag="GPTBot: noai")], {}, []),
+    ([page(Content_Usage="train-ai=n")], NO, []),
+    ([page(tdm_reservation="1")], {"tdm": "no"}, []),
+    ([page(body=gzip.compress(NOAI), Content_Encoding="gzip")], NO, []),
+    ([page(body=brotli.compress(NOAI), Content_Encoding="br")], NO, []),
+    ([page(body=zlib.compress(NOAI), Content_Encoding="deflate")], NO, []),
+    # As most programs store them: without the coding.
+    ([page(body=NOAI, Content_Encoding="br")], NO, []),
+    ([page(body=NOAI, Transfer_Encoding="chunked")], NO, []),
+    # Headers are read, whatever the body is.
+    ([page(body=b"\x1f\x8bxx", Content_Encoding="gzip")], UNDECIDED, [CUT]),
+    ([page(body=brotli.compress(NOAI * 99)[:20], Content_Encoding="br")], UNDECIDED, [CUT]),
+    ([page(body=b"\x28\xb5\x2f\xfdxx", Content_Encoding="zstd")], UNDECIDED, [CUT]),
+    ([page(body=b"\x1f\x8bxx", Content_Encoding="gzip", X_Robots_Tag="noai")], UNDECIDED | NO, [CUT]),
+    ([page(body=NOAI, Content_Length="9999")], UNDECIDED, [CUT]),
+    ([page(body=NOAI + b" " * MAX_HTML, Content_Length="999999")], NO, []),
+    ([page(body=b" " * MAX_HTML + NOAI)], {}, []),
+    ([page(body=NOAI + b"\0")], UNDECIDED | NO, ["page: it has NUL characters, and may not be HTML"]),
+    ([page(body=NOAI.decode().encode("utf-16"))], NO, []),
+    ([page(body=b"\x85\x84" * 100 + NOAI)], NO, []),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("case", ALL, ids=[case["id"] for case in ALL])
@@ -352,38 +330,56 @@ RESERVED = b'[{"location": "/", "tdm-reservation": 1}]'
 JSON = {"Content-Type": "application/json"}
 
 
+TDMREPS: Cases = [
+    ([Fetch(TDMREP, RESERVED, headers=JSON)], {"tdm": "no"}, []),
+    ([Fetch(TDMREP, b"", "404 Not Found")], {}, []),
+    ([], {}, []),
+    (
+        [Fetch(TDMREP, b"", "403 Forbidden")],
+        UNDECIDED,
+        ["/.well-known/tdmrep.json: status 403"],
+    ),
+    (
+        [Fetch(TDMREP, RESERVED, headers=JSON | {"Content-Length": "999"})],
+        UNDECIDED,
+        ["/.well-known/tdmrep.json: its body is cut or cannot be decoded"],
+    ),
+    ([Fetch(TDMREP, b"[", headers=JSON)], UNDECIDED, None),
+    # By the time of the page, as robots.txt.
+    (
+        [
+            Fetch(TDMREP, RESERVED, headers=JSON, date="2026-11-08T00:00:00Z"),
+            Fetch(TDMREP, b"[]", headers=JSON, date="2026-11-09T00:00:00Z"),
+        ],
+        {},
+        [],
+    ),
+]
+
+
+CASES = {"robots": ROBOTS, "redirects": REDIRECTS, "pages": PAGES, "tdmrep": TDMREPS}
+
+
+@pytest.fixture(scope="module")
+def cases(tmp_path_factory: pytest.TempPathFactory) -> dict[str | None, dict[str, Any]]:
+    """The answers about all cases: each is a crawl of its own."""
+    folder = tmp_path_factory.mktemp("cases")
+    no_file = robots(b"", 9, "404 Not Found")
+    for name, some in CASES.items():
+        for number, (fetches, _, _) in enumerate(some):
+            others = {"pages": [no_file], "tdmrep": [no_file, page()]}.get(name, [page()])
+            archives.write(
+                folder / "in" / f"{name}-{number}.warc.gz", [*fetches, *others], f"{name}-{number}"
+            )
+    return {row["crawl"]: row for row in answer(folder, folder / "in")}
+
+
 @pytest.mark.parametrize(
-    ("files", "expected", "unread"),
-    [
-        ([Fetch(TDMREP, RESERVED, headers=JSON)], {"tdm": "no"}, []),
-        ([Fetch(TDMREP, b"", "404 Not Found")], {}, []),
-        ([], {}, []),
-        (
-            [Fetch(TDMREP, b"", "403 Forbidden")],
-            UNDECIDED,
-            ["/.well-known/tdmrep.json: status 403"],
-        ),
-        (
-            [Fetch(TDMREP, RESERVED, headers=JSON | {"Content-Length": "999"})],
-            UNDECIDED,
-            ["/.well-known/tdmrep.json: its body is cut or cannot be decoded"],
-        ),
-        ([Fetch(TDMREP, b"[", headers=JSON)], UNDECIDED, None),
-        # By the time of the page, as robots.txt.
-        (
-            [
-                Fetch(TDMREP, RESERVED, headers=JSON, date="2026-11-08T00:00:00Z"),
-                Fetch(TDMREP, b"[]", headers=JSON, date="2026-11-09T00:00:00Z"),
-            ],
-            {},
-            [],
-        ),
-    ],
+    ("name", "number"), [(name, number) for name in CASES for number in range(len(CASES[name]))]
 )
-def test_tdmrep(
-    tmp_path: Path, files: list[Fetch], expected: dict[str, str], unread: list[str] | None
-) -> None:
-    (row,) = answers_of(tmp_path, robots(b"", 9, "404 Not Found"), *files, page())
+def test_sources(cases: dict[str | None, dict[str, Any]], name: str, number: int) -> None:
+    _, expected, unread = CASES[name][number]
+    row = cases[f"{name}-{number}"]
     assert stated(row) == expected
     assert unread is None or row["unread"] == unread
 
@@ -488,6 +484,7 @@ def test_two_runs_at_once(tmp_path: Path) -> None:
         answer(tmp_path, source)
 
 
+@pytest.mark.thorough
 def test_killed_run_resumes(tmp_path: Path) -> None:
     for number in range(6):
         some = [f"https://site-{n}.example" for n in range(number, 300, 6)]
