@@ -340,6 +340,21 @@ def test_without_notes_the_rest_is_the_same(fragments: list[str]) -> None:
     assert read_html_without_notes(html, None, NOW) == whole
 
 
+@pytest.mark.parametrize(
+    "html",
+    [
+        "", "<p>nothing", "<meta name=viewport content=x>", "<meta name=robots content=noai>\0",
+        "<link rel=license href=a><p><base href=https://b.example/x/>",
+        "<script type=application/rsl+xml><rsl></rsl></script><meta name=robots content=noai>",
+        "<meta name=robots content=noai><!-- <meta name=robots content=noindex> -->",
+    ],
+)  # fmt: skip
+def test_without_notes_tags_are_found(html: str) -> None:
+    whole = read(html)
+    whole.notes.clear()
+    assert read_html_without_notes(html.encode(), None, NOW) == whole
+
+
 def test_without_notes_crawlers_may_be_named() -> None:
     html = b"<meta name=foobot content=noai><p data-nosnippet><meta name='sogou web spider' content=all>"
     found = read_html_without_notes(html, None, NOW, ("FooBot",))
