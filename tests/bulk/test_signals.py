@@ -174,7 +174,7 @@ REDIRECTS: Cases = [
         [moved("https://b.example/robots.txt")],
         UNDECIDED,
         [
-            "robots.txt: redirects to https://b.example/robots.txt, which is not in the archives"
+            "robots.txt: redirects to https://b.example/robots.txt, which is not archived as a robots.txt"
         ],
     ),
     (
@@ -404,6 +404,15 @@ def test_licenses(tmp_path: Path) -> None:
     script = b"<script type=application/rsl+xml>%b</script>" % RSL
     (row,) = answers_of(tmp_path / "within", robots(), page(body=script))
     assert grammars(row) == ["content-signal", "rsl"]
+
+
+def test_many_licenses(tmp_path: Path) -> None:
+    named = "".join(f"License: https://b.example/{number}\n" for number in range(200))
+    (row,) = answers_of(tmp_path, robots(named.encode()), page())
+    assert len(row["licenses"]) == 100
+    assert row["unread"][0] == "licenses: only the first 5 are read"
+    assert len(row["unread"]) == 6
+    assert stated(row) == UNDECIDED
 
 
 def test_crawlers_have_rows_where_they_differ(tmp_path: Path) -> None:

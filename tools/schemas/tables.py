@@ -167,7 +167,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
             "Those of `--crawler` to which something else is stated.",
             fields=_CRAWLER_SIGNAL,
         ),
-        Column("licenses", "The URLs of the licenses that are named."),
+        Column("licenses", "The URLs of the licenses that are named, at most 100."),
         Column("unread", "Sources that could not be read, and why: then nothing is `unstated`."),
     ),
     "signal": _SIGNAL,

@@ -174,11 +174,6 @@ def _to_batch(found: list[_Found], source: Input, first: int) -> Batch:
     )
     return Batch(
         passthrough=passthrough,
-        bodies=None,
-        served=None,
-        urls=None,
-        agents=None,
-        classes=None,
         position=found[-1].record.offset,
         pages=[
             page or (each.body if each.fetch_class in WITH_BODY else None)

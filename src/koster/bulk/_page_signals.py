@@ -17,6 +17,10 @@ from ._site_files import SiteFiles
 #: The same for a crawler.
 CRAWLER_SIGNAL = pa.struct([pa.field("crawler", pa.string()), *SIGNAL])
 
+#: Licenses of a page that are read, and that are listed.
+_MAX_READ = 5
+_MAX_LISTED = 100
+
 #: The columns of answers: signals for everybody, those for crawlers that differ, and sources.
 SIGNALS = {
     "signals": pa.list_(SIGNAL),
@@ -46,9 +50,11 @@ def _answer(
     robots = site.robots.parsed(dialect)
     licenses = {}
     unread = [each for each in (site.robots.unread, site.tdmrep_unread) if each]
-    for name in dict.fromkeys(
-        each.url for each in named_licenses(url, robots, page) if each.is_rsl
-    ):
+    named = named_licenses(url, robots, page)
+    documents = list(dict.fromkeys(each.url for each in named if each.is_rsl))
+    if len(documents) > _MAX_READ:
+        unread.append(f"licenses: only the first {_MAX_READ} are read")
+    for name in documents[:_MAX_READ]:
         body = site.licenses.get(name)
         if body is None:
             unread.append(f"{name}: not read from the archives")
@@ -63,4 +69,9 @@ def _answer(
         if row != for_all
     ]
     names = dict.fromkeys(storable_value(each.url) for each in found.licenses)
-    return everybody, others, [*names], [storable_value(each) for each in found.unread]
+    return (
+        everybody,
+        others,
+        [*names][:_MAX_LISTED],
+        [storable_value(each) for each in found.unread],
+    )

@@ -96,8 +96,9 @@ def _robots_of(row: dict[str, Any]) -> RobotsFile:
 def _why(row: dict[str, Any]) -> str:
     """Return why a file without a body could not be read."""
     if row["class"] == FetchClass.REDIRECT:
-        more = "too many redirects" if row["hops"] == MAX_HOPS else "which is not in the archives"
-        return f"redirects to {row['location']}, {more}"
+        is_loop = row["hops"] == MAX_HOPS
+        why = "too many redirects" if is_loop else "which is not archived as a robots.txt"
+        return f"redirects to {row['location']}, {why}"
     if wants_body(row["status"]):
         return "its body is cut or cannot be decoded"
     return f"status {row['status']}"
@@ -164,11 +165,6 @@ def _to_batch(found: list[tuple[dict[str, Any], SiteFiles]]) -> Batch:
     columns.append(pa.array([each.status for each in files], pa.int32()))
     return Batch(
         passthrough=pa.RecordBatch.from_arrays(columns, schema=ANSWERED_PAGES),
-        bodies=None,
-        served=None,
-        urls=None,
-        agents=None,
-        classes=None,
         position=0,
         pages=[(site, row["body"]) for row, site in found],
     )

@@ -21,6 +21,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from .._version import VERSION
 from .._wording import count_noun
 from ..errors import UnreadableError, missing
 from . import _inputs
@@ -189,7 +190,7 @@ def _run_in_two_passes(
     archives = [replace(each, kind="pages") for each in inputs]
     read = run(pages, archives, folder, jobs, progress)
     try:
-        shards = read_shards(folder)
+        shards = [each for each in read_shards(folder) if each[1]["version"] == VERSION]
     except UnreadableError:
         return read.shards, 0
     parts = part_inputs(folder, shards)
