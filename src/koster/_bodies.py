@@ -172,26 +172,34 @@ def _may_be_in(coding: str, text: bytes) -> bool:
 
 
 def stored_body(
-    headers: Mapping[str, str], body: bytes, *, is_cut: bool, limit: int
+    headers: Mapping[str, str],
+    body: bytes,
+    *,
+    is_cut: bool,
+    limit: int,
+    enough: int = MAX_BYTES,
 ) -> Body | Failure:
     """Return at most ``limit`` bytes of the body of a response in an archive.
 
     Archives have bodies as they arrived, or without their codings, of which they may still have the
-    headers. ``is_cut``: the archive says that the body is truncated.
+    headers. ``is_cut``: the archive says that the body is truncated. It need not be whole if there
+    are ``enough`` bytes.
     """
     transfer = codings_of(headers.get("transfer-encoding", ""))
     if not transfer:
         length = _content_length(headers.get("content-length", ""))
-        return decode_body(headers, body, limit=limit, is_cut=is_cut, length=length)
+        return decode_body(headers, body, limit=limit, enough=enough, is_cut=is_cut, length=length)
     chunks = _chunks(body) if transfer == ("chunked",) else None
     if chunks is not None:
         content, has_ended = chunks
-        return decode_body(headers, content, limit=limit, is_cut=is_cut or not has_ended)
+        return decode_body(
+            headers, content, limit=limit, enough=enough, is_cut=is_cut or not has_ended
+        )
     if transfer != ("chunked",) and not is_text(complete_lines(body, not is_cut)):
         return Failure(
             FailureKind.ENCODING, f"unsupported Transfer-Encoding {', '.join(transfer)[:40]!r}"
         )
-    found = decode_body(headers, body, limit=limit, is_cut=is_cut)
+    found = decode_body(headers, body, limit=limit, enough=enough, is_cut=is_cut)
     # Without the chunks, only the end of a compressed stream says that nothing is missing.
     codings = codings_of(headers.get("content-encoding", ""))
     if isinstance(found, Failure) or DECODERS.keys() & codings:

@@ -13,9 +13,10 @@ import pytest
 
 import koster
 import koster.bulk.polars
-from koster.bulk import CLASSIFIED, DECIDED, FACTS, kernel
+from koster.bulk import CLASSIFIED, DECIDED, FACTS, SIGNAL, kernel
 from koster.bulk.duckdb import REDIRECTS, register
 from koster.crawlers import UnknownPurposeError, expand_agent
+from tests.helpers import signal_cases
 from tests.helpers.columns import AGENTS, BODIES, ONE, OTHER, cell, decision
 
 URLS = ["/private", "/private/x", "https://e.com/", "/robots.txt"]
@@ -336,3 +337,64 @@ def test_purposes_mean_their_crawlers_in_all_engines(con: Any) -> None:
         kernel.classify(pa.array([body]), ["@trainng"])
     with pytest.raises(duckdb.Error, match="unknown purpose"):
         con.execute("SELECT robots_classify(?, ['@trainng'])", [body]).fetchone()
+
+
+def test_engines_agree_with_signals() -> None:
+    """Columns, DuckDB and Polars have the answers of `koster.signals`."""
+    cases = signal_cases.table()
+    expected = signal_cases.sorted_names([*signal_cases.expected()])
+    columns = {name: cases[name] for name in ("headers", "html", "fetched")}
+    found = koster.bulk.signals(cases["body"], cases["url"], **columns)
+    assert isinstance(found, pa.ChunkedArray)
+    assert found.type.value_type == SIGNAL
+    assert signal_cases.sorted_names(found.to_pylist()) == expected
+    with duckdb.connect() as con:
+        register(con)
+        con.register("cases", cases)
+        given = "headers := headers, html := html, fetched := fetched"
+        query = f"SELECT robots_signals(body, url, {given}) AS signals FROM cases ORDER BY id"
+        answers = con.sql(query).to_arrow_table()["signals"].to_pylist()
+        assert signal_cases.sorted_names(answers) == expected
+    expression = pl.col("body").robots.signals(  # type: ignore[attr-defined]
+        pl.col("url"), **{name: pl.col(name) for name in columns}
+    )
+    frame = pl.DataFrame(cases).lazy().select(expression).collect()
+    assert signal_cases.sorted_names(frame["signals"].to_list()) == expected
+
+
+def test_signals_of_columns() -> None:
+    body = b"User-agent: *\nContent-Signal: ai-train=no\nAllow: /\n"
+    bodies = pa.chunked_array([[body, None, b""], [body]])
+    urls = pa.array(["/a", "/b", None, "/d"])
+    found = koster.bulk.signals(bodies, urls)
+    assert [len(chunk) for chunk in found.chunks] == [3, 1]
+    assert [each is None for each in found.to_pylist()] == [False, True, True, False]
+    with pytest.raises(TypeError, match="html must be a column of text or bytes"):
+        koster.bulk.signals(bodies, urls, html=pa.array([1, 2, 3, 4]))
+    with pytest.raises(ValueError, match="zip"):
+        koster.bulk.signals(bodies, urls.slice(1))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stated"),
+    [
+        ("headers := MAP {'X-Robots-Tag': 'noai'}", {"ai-train": "no"}),
+        ("headers := MAP {'X-Robots-Tag': ['noai', NULL, 'noindex']}", {"ai-train": "no", "search": "no"}),
+        ("headers := [{'n': 'tdm-reservation', 'v': '1'}, NULL]", {"tdm": "no"}),
+        ("html := '<meta name=robots content=noarchive>'", {"archive": "no"}),
+        ("html := '<meta name=robots content=noarchive>'::BLOB", {"archive": "no"}),
+        # Text is decoded already; bytes are in the declared charset.
+        ("html := '<p>é<meta name=robots content=noarchive>', headers := MAP {'content-type': 'text/html; charset=utf-16'}", {"archive": "no"}),
+        ("headers := MAP {'X-Robots-Tag': 'unavailable_after: 2026-01-01'}", {"search": "undecided"}),
+        ("headers := MAP {'X-Robots-Tag': 'unavailable_after: 2026-01-01'}, fetched := TIMESTAMP '2026-02-01'", {"search": "no"}),
+        ("headers := MAP {'X-Robots-Tag': 'unavailable_after: 2026-01-01'}, fetched := DATE '2025-02-01'", {}),
+        ("headers := NULL, html := NULL", {}),
+    ],
+)  # fmt: skip
+def test_duckdb_signals_of_pages(con: Any, arguments: str, stated: dict[str, str]) -> None:
+    (found,) = con.execute(f"SELECT robots_signals('', '/', {arguments})").fetchone()
+    assert {each["use"]: each["stated"] for each in found if each["stated"] != "unstated"} == stated
+    assert con.execute("SELECT robots_signals(NULL, '/'), robots_signals('', NULL)").fetchone() == (
+        None,
+        None,
+    )

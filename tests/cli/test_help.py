@@ -90,6 +90,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copytree(ROOT / "examples", tmp_path, dirs_exist_ok=True)
     (tmp_path / "crawl").mkdir()
     archives.write(tmp_path / "crawl" / "robotstxt.warc.gz", archives.sites(3))
+    html = archives.Fetch("https://site-0.example/", b"<p>", headers={"Content-Type": "text/html"})
+    archives.write(tmp_path / "crawl" / "warc.warc.gz", [html])
     (tmp_path / "pages.csv").write_text(
         "url,page,bot,robots\n/a,/a,GPTBot,User-agent: *\n", newline=""
     )

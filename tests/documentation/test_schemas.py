@@ -24,7 +24,7 @@ from click.testing import CliRunner
 
 from koster._cli.root import koster as command
 from koster.analysis import Budget
-from koster.bulk import CLASSIFIED, DECIDED, FACTS, kernel
+from koster.bulk import CLASSIFIED, DECIDED, FACTS, SIGNAL, kernel
 from koster.bulk._archived import FETCHED
 from koster.lint import CHECKS
 from koster.service import _log
@@ -284,12 +284,36 @@ def test_report() -> None:
     schemas.check_csv("bulk-report-csv", Path("report.csv").read_text())
 
 
+def test_signals_of_archives() -> None:
+    html = {"Content-Type": "text/html"}
+    fetches = [
+        Fetch("https://a.example/robots.txt", b"User-agent: *\nContent-Signal: ai-train=no\n"),
+        Fetch("https://a.example/", b"<p>", headers={**html, "X-Robots-Tag": "GPTBot: noindex"}),
+        Fetch(
+            "https://b.example/", b"<p>", headers={**html, "Link": "</l>; rel=license"}, date="?"
+        ),
+    ]
+    Path("in").mkdir()
+    Path("in/a.warc.gz").write_bytes(archives.archive(fetches)[0])
+    Path("in/b.warc.gz").write_bytes(archives.archive(fetches[1:], None)[0])
+    run("bulk", "signals", "in", "-o", "out", "-c", "GPTBot")
+    paths = [*Path("out").glob("*.parquet")]
+    schemas.check_parquet("bulk-signals", *map(pq.read_table, paths))
+    run("bulk", "report", "out", "-o", "report.html", "--csv", "report.csv")
+    schemas.check_csv("bulk-signals-csv", Path("report.csv").read_text())
+
+
 def test_columns_of_archives_are_names_of_no_answer() -> None:
     """`SELECT *, unnest(answer)` has no name twice."""
     added = {"input", "site", "outcome", "hops", "asked", "ended", "asked_url", "asked_agent"}
     for answer in (CLASSIFIED, DECIDED, FACTS):
         names = {field.name for field in answer}
         assert not names & {*FETCHED.names, *added}
+    assert not {*SIGNAL.names} & {*schema_names("bulk-signals")}
+
+
+def schema_names(name: str) -> list[str]:
+    return [each["name"] for each in schemas.schema(name)["columns"]]
 
 
 def test_names_need_no_quotes_in_sql() -> None:

@@ -16,7 +16,7 @@ from koster.errors import MissingExtraError
 from koster.signals._flattening import _LONGER, FlatPage
 from koster.signals._limits import MAX_HTML
 from koster.signals._model import Reading
-from koster.signals._pages import read_html
+from koster.signals._pages import read_html, read_html_without_notes
 from koster.signals._words import RULES_OF_OPERATORS
 from tests.helpers.growth import growth
 
@@ -351,6 +351,61 @@ def test_many_bodies() -> None:
     html = "".join(f"<body a{number}>" for number in range(20)) + "<meta name=robots content=all>"
     assert general(read(html)) == {"search": "yes"}
     assert FlatPage(html).html.count("<body") == 10
+
+
+# Without notes
+
+#: What pages are made of, whole and broken.
+FRAGMENTS = (
+    "<meta name=robots content=noai>", "<META NAME='GoogleBot' content=nosnippet>", "\"", "'", ">",
+    "<meta content='x>y' name=robots", "<!--", "-->", "<script>", "</script>", "<title>", "/", "=",
+    "<script type=application/rsl+xml><rsl xmlns='https://rslstandard.org/rsl'></rsl>", "<body>",
+    "</title>", "<template>", "</template>", "<base href=/x/>", "<link rel=license href=../a>",
+    "<link rel='lic&#101;nse' href=b>", "<meta name=tdm&#45;reservation content=1>", "<noscript>",
+    "<meta name=tdm-reservation content=0 ", "</noscript>", "<frameset>", "<svg>", "<p a=\"", "<a '",
+    "</head>", "<table>", "<plaintext>", "<style>", "</style>", "<iframe>", "<![CDATA[", "]]>",
+    "<meta", " name = robots content = 'none'", "<meta name=viewport content=x>", "\n", "é", "\0",
+    "".join(f" a{number}" for number in range(60)), "<svg>", "</svg>", "<title/>", "<title>", "</title>",
+    "<a rel=license href=b>",
+)  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(FRAGMENTS), max_size=12))
+def test_without_notes_the_rest_is_the_same(fragments: list[str]) -> None:
+    html = "".join(fragments).encode()
+    whole = read_html(html, None, NOW)
+    whole.notes.clear()
+    assert read_html_without_notes(html, None, NOW) == whole
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "", "<p>nothing", "<meta name=viewport content=x>", "<meta name=robots content=noai>\0",
+        "<link rel=license href=a><p><base href=https://b.example/x/>",
+        "<script type=application/rsl+xml><rsl></rsl></script><meta name=robots content=noai>",
+        "<meta name=robots content=noai><!-- <meta name=robots content=noindex> -->",
+        "<svg><title/></svg><title>x</title><a rel=license href=/a><svg><style><meta name=x></style>",
+        "<A HREF=/a REL=License><area rel='&#108;icense' href=/b>", "<meta " + "a " * 60 + ">",
+        "<SVG><title><meta name=robots content=noai>", "<math><script><p></script><meta name=x>",
+        "<script " + "a " * 60 + "></script>", " " * MAX_HTML, "<p>" + " " * MAX_HTML,
+    ],
+)  # fmt: skip
+def test_without_notes_tags_are_found(html: str) -> None:
+    whole = read(html)
+    whole.notes.clear()
+    assert read_html_without_notes(html.encode(), None, NOW) == whole
+
+
+def test_without_notes_crawlers_may_be_named() -> None:
+    html = b"<meta name=foobot content=noai><p data-nosnippet><meta name='sogou web spider' content=all>"
+    found = read_html_without_notes(html, None, NOW, ("FooBot",))
+    assert stated(found) == {("FooBot", "ai-train", "no"), ("Sogou web spider", "search", "yes")}
+    assert not found.notes
+
+
+def test_what_looks_like_a_tag_within_a_value() -> None:
+    assert not read('<meta name=robots content=noai a="<script>').statements
 
 
 # Charsets

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-import tomllib
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -15,25 +14,7 @@ import koster
 from koster import crawlers
 from koster.crawlers import POLICY_TOKENS
 from koster.signals import GRAMMARS, Signals, Stated, Status, Use, signals
-from tests.helpers.support import ROOT
-
-NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
-ALL = tomllib.loads((ROOT / "tests" / "cases" / "signals.toml").read_text("utf-8"))["case"]
-
-
-def signals_of(case: dict[str, Any], *crawlers: str) -> Signals:
-    headers = [tuple(line.split(": ", 1)) for line in case.get("headers", ())]
-    html, tdmrep, license_ = (case.get(name) for name in ("html", "tdmrep", "license"))
-    return signals(
-        case.get("url", "https://shop.example/"),
-        robots=case.get("robots"),
-        headers=headers,
-        html=html.encode() if html is not None else None,
-        tdmrep=tdmrep.encode() if tdmrep is not None else None,
-        licenses={"https://shop.example/license.xml": license_.encode()} if license_ else None,
-        crawlers=crawlers,
-        now=NOW,
-    )
+from tests.helpers.signal_cases import ALL, NOW, signals_of
 
 
 def stated(found: Signals, crawler: str = "") -> dict[str, str]:

@@ -18,7 +18,7 @@ import pytest
 import koster
 from koster.bulk import kernel, runs
 from koster.bulk import spark as robots
-from tests.helpers import archives
+from tests.helpers import archives, signal_cases
 from tests.helpers.columns import AGENTS, BODIES
 from tests.helpers.support import ROOT
 
@@ -66,6 +66,24 @@ def test_decide_with_one_agent_for_all_rows(frame: Any, table: pa.Table) -> None
     decisions = robots.decide(frame, koster.GOOGLE, agent="GPTBot", result="answer")
     expected = kernel.decide(table["body"], table["url"], "GPTBot", koster.GOOGLE)
     assert collect_column(decisions, "answer") == expected.to_pylist()
+
+
+def test_spark_agrees_with_signals(session: Any, tmp_path: Path) -> None:
+    pq.write_table(signal_cases.table(), tmp_path / "cases.parquet")
+    cases = session.read.parquet(str(tmp_path / "cases.parquet")).repartition(2)
+    found = robots.signals(cases, headers="headers", html="html", fetched="fetched")
+    assert found.columns == [*cases.columns, "signals"]
+    answers = signal_cases.sorted_names(collect_column(found, "signals"))
+    assert answers == signal_cases.sorted_names([*signal_cases.expected()])
+    # Maps, and without pages.
+    of_maps = cases.selectExpr("id", "body", "url", "map('x-robots-tag', 'noai') AS h")
+    for answer in collect_column(robots.signals(of_maps, headers="h"), "signals"):
+        assert "noai" in answer[4]["grammars"]
+    assert robots.signals(cases, result="said").columns[-1] == "said"
+    with pytest.raises(TypeError, match="no column 'page'"):
+        robots.signals(cases, html="page")
+    with pytest.raises(TypeError, match="fetched must be a column of text or bytes"):
+        robots.signals(cases, html="fetched")
 
 
 def test_invalid_columns_raise_before_the_job_runs(frame: Any) -> None:

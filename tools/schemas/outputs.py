@@ -495,7 +495,7 @@ def _logs() -> Shape:
 def _bulk_metadata() -> Shape:
     columns = "body url agent crawl time delimiter"
     question = record({
-        "kind": one_of(("classify", "decide", "facts"), "The command."),
+        "kind": one_of(("classify", "decide", "facts", "signals"), "The command."),
         "agents": texts("The crawlers that were asked about."),
         "urls": texts("The URLs that were asked about."),
         "dialect": _DIALECT,

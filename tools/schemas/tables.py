@@ -8,14 +8,17 @@ import pyarrow as pa
 
 import koster
 from koster.analysis import Extent
-from koster.bulk import CLASSIFIED, DECIDED, FACTS
+from koster.bulk import CLASSIFIED, DECIDED, FACTS, SIGNAL
 from koster.bulk._archived import ARCHIVED, FETCHED
 from koster.bulk._downloads import Kind
+from koster.bulk._page_signals import SIGNALS
+from koster.bulk._site_files import ANSWERED_PAGES
 from koster.bulk.judging import Verdict
 from koster.bulk.warc import FetchClass
 from koster.crawlers import Purpose
 from koster.decisions import Reason
 from koster.logs import EVENTS, Identified
+from koster.signals import GRAMMARS, Stated, Use
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -46,6 +49,14 @@ _PLACE = (
     _null("group_number", "The number of the group, from 1; null before the first group."),
     Column("line", "The line, from 1."),
 )
+
+_GRAMMARS = tuple(each.name for each in GRAMMARS)
+_SIGNAL = (
+    Column("use", "What the page may be used for.", values=Use),
+    Column("stated", "What is stated about that.", values=Stated),
+    Column("grammars", "The names of the grammars in which something is stated about it."),
+)
+_CRAWLER_SIGNAL = (Column("crawler", "The crawler, as asked."), *_SIGNAL)
 
 COLUMNS: dict[str, tuple[Column, ...]] = {
     "archived": (
@@ -131,6 +142,35 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
             ("yes", "no", "partly", "undecided"),
         ),
     ),
+    "pages": (
+        Column("url", "The URL of the page."),
+        Column("origin", "Its site: `https://example.com`."),
+        _null("crawl", "The name of the crawl: `CC-MAIN-2026-43`."),
+        _null("fetched", "When, in UTC; a date without a time is its first moment."),
+        Column("status", "The HTTP status: 2xx."),
+        Column("archive", "The name of the WARC file."),
+        Column("archive_offset", "Where the record begins in it, in bytes."),
+        Column("input", "The path or URL of the archive."),
+        _null(
+            "robots_fetched",
+            "When the robots.txt that counts was fetched; null: it is not in "
+            "the archives, or has no date.",
+        ),
+        _null("robots_status", "The status after redirects; null: it is not in the archives."),
+        Column(
+            "signals",
+            "What is stated to everybody: a struct for each use, in this order.",
+            fields=_SIGNAL,
+        ),
+        Column(
+            "crawlers",
+            "Those of `--crawler` to which something else is stated.",
+            fields=_CRAWLER_SIGNAL,
+        ),
+        Column("licenses", "The URLs of the licenses that are named, at most 100."),
+        Column("unread", "Sources that could not be read, and why: then nothing is `unstated`."),
+    ),
+    "signal": _SIGNAL,
     "events": (
         Column("time", "When the request was made, in UTC."),
         Column("crawler", "The product token of the crawler."),
@@ -222,6 +262,23 @@ _SHARES = (
     (_SHARE, Column("share_partly", "`partly`, divided by `sites`.")),
 )  # fmt: skip
 
+_USE_SHARES = (
+    (_TEXT, Column("crawl", "The crawl.")),
+    (_TEXT, Column("use", "What pages may be used for.", values=Use)),
+    (_TEXT, _null("stated", "The answer; empty: all that are stated in a grammar.", Stated)),
+    (_TEXT, _null("grammar", "The grammar; empty: all of them together.", _GRAMMARS)),
+    (_COUNT, Column("pages", "Pages with the answer, or with a source in the grammar.")),
+    (_COUNT, Column("sites", "Sites that have such a page.")),
+    (_COUNT, Column("all_pages", "All pages of the crawl.")),
+    (_COUNT, Column("all_sites", "All its sites.")),
+    (_COUNT, Column("unread_pages", "Pages with a source that could not be read.")),
+    (_COUNT, Column("unread_sites", "Sites that have such a page.")),
+    (_COUNT, Column("not_fetched", "Sites of `--sites` without a page in the crawl; 0 without the "
+                    "option.")),
+    (_SHARE, Column("share_of_pages", "`pages`, divided by `all_pages`: 0 to 1.")),
+    (_SHARE, Column("share_of_sites", "`sites`, divided by `all_sites`.")),
+)  # fmt: skip
+
 
 def _described(column: Column, type_: str, fields: list[dict[str, Any]]) -> dict[str, Any]:
     values = {"values": [str(each) for each in column.values]} if column.values else {}
@@ -290,6 +347,13 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     "bulk-report-csv": _csv(
         "koster bulk report --csv", "How many sites block each crawler, by crawl.", _SHARES
     ),
+    "bulk-signals": _table(
+        "parquet", "koster bulk signals", "What sites state about the use of each page.",
+        _typed(COLUMNS["pages"], [*ANSWERED_PAGES, *map(pa.field, SIGNALS, SIGNALS.values())]),
+    ),
+    "bulk-signals-csv": _csv(
+        "koster bulk report --csv, of signals", "What sites state about use, by crawl.", _USE_SHARES
+    ),
     "check-csv": _csv("koster check --format csv", "A row for each decision.", _DECISIONS),
     "logs-csv": _csv("koster logs --format csv", "A row for each crawler.", _CRAWLERS),
     "logs-events": _table(
@@ -325,6 +389,7 @@ PARTS: dict[str, Any] = {
     "classify": CLASSIFIED,
     "decide": DECIDED,
     "facts": FACTS,
+    "signal": SIGNAL,
     "unread": list(FETCHED)[len(ARCHIVED) :],
 }
 

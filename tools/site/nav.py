@@ -53,7 +53,7 @@ NAV: list[Entry] = [
             },
             {
                 "Data engineers": _in(
-                    "guides/data", "archives duckdb polars spark warc report whole-crawl"
+                    "guides/data", "archives duckdb polars spark warc report signals whole-crawl"
                 )
             },
             {"Service": _in("guides/service", "run api")},

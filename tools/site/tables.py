@@ -263,7 +263,13 @@ INSERTS: dict[str, Callable[[], str]] = {
     "benchmarks": benchmarks.tables,
     **{
         f"columns-{name}": functools.partial(schema_tables.table_of, name)
-        for name in (*schema_tables.PARTS, "bulk-report-csv", "logs-events")
+        for name in (
+            *schema_tables.PARTS,
+            "bulk-report-csv",
+            "bulk-signals",
+            "bulk-signals-csv",
+            "logs-events",
+        )
     },
     "commands": commands.table,
     "crawlers": crawlers,

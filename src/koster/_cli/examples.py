@@ -82,6 +82,11 @@ EXAMPLES = {
         "koster bulk facts crawl/ --jobs 2 -o facts",
         "koster bulk facts crawl/ --dialect google -o facts",
     ),
+    "bulk signals": (
+        "koster bulk signals crawl/ -o use",
+        "koster bulk signals crawl/ --crawler GPTBot -o use",
+        "koster bulk signals crawl/ --jobs 2 -o use",
+    ),
     "bulk report": (
         "koster bulk report classified",
         "koster bulk report classified -o report.html --csv numbers.csv",

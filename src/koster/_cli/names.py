@@ -47,6 +47,21 @@ class CrawlerType(_ParamType):
         ]
 
 
+def check_crawlers(names: Iterable[str]) -> None:
+    """Check the crawlers to answer for besides everybody.
+
+    Raises:
+        click.UsageError: one is not the name of a crawler.
+    """
+    for name in names:
+        if not name.strip() or name.strip() == "*":
+            raise click.UsageError("--crawler needs a name; the answers begin with everybody's")
+        if crawlers.policy_token(name) is not None:
+            raise click.UsageError(
+                f"{name} is a policy token, not a crawler: it is read for every crawler"
+            )
+
+
 class CodesType(_ParamType):
     """Codes of lint checks, separated by commas; the shell completes each.
 

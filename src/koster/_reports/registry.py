@@ -72,6 +72,11 @@ RENDERERS: dict[str, dict[str, str]] = {
         "html": "bulk.print_html",
         "csv": "bulk.print_csv",
     },
+    "UseShares": {
+        "text": "use.print_text",
+        "html": "use.print_html",
+        "csv": "use.print_csv",
+    },
 }
 
 

@@ -1,6 +1,6 @@
 """Whole archives: robots.txt files by the million, as columns of Arrow.
 
-`classify`, `decide`, `allowed` and `facts` take and return columns of any engine.
+`classify`, `decide`, `allowed`, `facts` and `signals` take and return columns of any engine.
 `koster.bulk.duckdb`, `koster.bulk.polars` and `koster.bulk.spark` add them to an engine,
 `koster.bulk.warc` reads web archives, and ``koster bulk`` does all of it for folders. They need
 the extra ``bulk``.
@@ -43,6 +43,12 @@ the extra ``bulk``.
 #   rules that only together cover a site, `koster.analysis` decides;
 # * `loops.records` finds the parts of records of WARC files.
 #
+# Pages are about two things that are far apart in archives: a page, and the files of its site. So
+# ``koster bulk signals`` has two passes, and both are runs as above:
+#
+#     archives ──_page_archives──▶ shards of pages and files ──_site_order──▶ by site and time
+#     by site and time ──_site_files──▶ pages with files ──_page_signals──▶ shards of answers
+#
 # `judging` is the same for requests that have been made: which versions of a file a crawler may
 # have held. `report` and `_sites` read shards again, with DuckDB.
 
@@ -51,15 +57,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ._signal_columns import SIGNAL, signals
     from .kernel import CLASSIFIED, DECIDED, FACTS, allowed, classify, decide, facts
 
-__all__ = ["CLASSIFIED", "DECIDED", "FACTS", "allowed", "classify", "decide", "facts"]
+__all__ = [
+    "CLASSIFIED",
+    "DECIDED",
+    "FACTS",
+    "SIGNAL",
+    "allowed",
+    "classify",
+    "decide",
+    "facts",
+    "signals",
+]
 
 
 def __getattr__(name: str) -> Any:
     """Import the kernel, and Arrow with it, when it is used: `runs` starts processes without."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from . import kernel  # noqa: PLC0415
+    from . import _signal_columns, kernel  # noqa: PLC0415
 
-    return getattr(kernel, name)
+    return getattr(_signal_columns if name in ("SIGNAL", "signals") else kernel, name)

@@ -21,10 +21,16 @@ from ._archived import ARCHIVED, DISTINCT
 from ._arrow import pa, pc
 from ._batches import BadRecords, Batch, WrongColumnsError
 from ._downloads import download, is_url
+from ._page_archives import READ, to_table
+from ._page_signals import SIGNALS, answer_pages
 from ._shards import KEY, Question, ShardReport, Task, identity_of
+from ._site_files import ANSWERED_PAGES
 from ._writer import Writer
 from .kernel import CLASSIFIED, DECIDED, FACTS, storable_text
 from .warc import FetchClass
+
+#: The kinds of inputs whose columns are not known.
+_TABLES = ("parquet", "json", "csv")
 
 #: Errors of the input or the disk; any other is a bug, and ends the run.
 _ERRORS = (OSError, pa.ArrowException, KosterError, MemoryError, ValueError)
@@ -89,7 +95,7 @@ def _write(
         # As it was before it was downloaded.
         source = replace(source, size=0)
     with open(part, "wb") as file:
-        distinct = DISTINCT if task.input.kind == "warc" else ()
+        distinct = () if task.input.kind in _TABLES else DISTINCT
         writer = Writer(file, pa.field(*_ANSWERS[task.question.kind]), distinct)
         try:
             for tables, position in _answer_batches(task.question, batches, threads):
@@ -118,6 +124,8 @@ def _write(
 
 def _empty_table(task: Task) -> Any:
     """Return a table without rows, with the columns that are known without reading."""
+    if task.question.kind in _OF_PAGES:
+        return pa.schema([*_OF_PAGES[task.question.kind]]).empty_table()
     schema = ARCHIVED if task.input.kind == "warc" else pa.schema([])
     known = _reading.with_origin(schema.empty_table(), task.input)
     return known.schema.append(pa.field(*_ANSWERS[task.question.kind])).empty_table()
@@ -147,6 +155,14 @@ _ANSWERS = {
     "classify": ("robots", pa.list_(CLASSIFIED)),
     "decide": ("decision", DECIDED),
     "facts": ("facts", FACTS),
+    "pages": ("body", pa.binary()),
+    "signals": ("signals", SIGNALS["signals"]),
+}
+
+#: The columns of answers about pages, in both passes.
+_OF_PAGES = {
+    "pages": READ,
+    "signals": [*ANSWERED_PAGES, *(pa.field(*each) for each in SIGNALS.items())],
 }
 
 
@@ -157,6 +173,12 @@ def _list_answers(question: Question, batch: Batch) -> list[Any]:
 def _answer_tables(question: Question, batch: Batch) -> Iterator[Any]:
     """Yield tables of the copied columns of a batch and the answers."""
     dialect = dialect_named(question.dialect)
+    if question.kind == "pages":
+        yield to_table(batch, question.agents)
+        return
+    if question.kind == "signals":
+        yield _signals_table(question, batch, dialect)
+        return
     if dialect.decoding is Decoding.NONE:
         batch = replace(batch, bodies=_as_served(batch))
     if question.kind == "classify":
@@ -167,6 +189,13 @@ def _answer_tables(question: Question, batch: Batch) -> Iterator[Any]:
         yield from _decision_tables(question, batch, dialect)
         return
     yield _table(batch.passthrough, {_ANSWERS[question.kind][0]: found})
+
+
+def _signals_table(question: Question, batch: Batch, dialect: Any) -> Any:
+    """Return a table with what sites state about the pages of a batch."""
+    urls = batch.passthrough.column("url").to_pylist()
+    rows = ((url, *each) for url, each in zip(urls, batch.pages or (), strict=True))
+    return _table(batch.passthrough, answer_pages(rows, question.agents, dialect))
 
 
 def _as_served(batch: Batch) -> Any:

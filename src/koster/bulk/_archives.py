@@ -120,8 +120,6 @@ def _to_batch(pieces: list[Piece]) -> Batch:
         passthrough=passthrough,
         bodies=bodies,
         served=served,
-        urls=None,
-        agents=None,
         classes=passthrough.column("class"),
         position=passthrough.column("archive_offset")[-1].as_py(),
     )

@@ -69,23 +69,25 @@ class Batch:
 
     Attributes:
         passthrough: The columns that are copied to the answers.
+        position: How far the input is read, in bytes.
         bodies: The robots.txt files, as crawlers read them.
         served: The robots.txt files, as they were served.
         urls: The column of URLs, if there is one.
         agents: The column of agents, if there is one.
         classes: The fetch classes, if the input is an archive.
-        position: How far the input is read, in bytes.
         sizes: The original sizes in bytes, if bodies were cut.
+        pages: For the signals of pages, a value for each record; then there are no bodies.
     """
 
     passthrough: Any
-    bodies: Any
-    served: Any
-    urls: Any | None
-    agents: Any | None
-    classes: Any | None
     position: int
+    bodies: Any = None
+    served: Any = None
+    urls: Any | None = None
+    agents: Any | None = None
+    classes: Any | None = None
     sizes: Any | None = None
+    pages: list[Any] | None = None
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ dictionary, where a text that repeats takes a few bits a row.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
 import pyarrow.parquet as pq
@@ -37,22 +37,26 @@ _MAX_BYTES = 8 * BYTES
 _OPTIONS: dict[str, Any] = {"pre_buffer": False, "buffer_size": 1024 * 1024}
 
 
-def batches(source: IO[bytes], path: str) -> Iterator[tuple[Any, float]]:
+def batches(
+    source: IO[bytes], path: str, numbers: Iterable[int] | None = None
+) -> Iterator[tuple[Any, float]]:
     """Yield record batches, and the share of all rows read so far.
 
-    ``path`` is for error messages.
+    ``path`` is for error messages; ``numbers`` are the row groups to read. Default: all.
 
     Raises:
         UnreadableError: it needs too much memory, or has an unsupported encoding.
         ValueError: it is broken.
     """
     file = pq.ParquetFile(source, **_OPTIONS)
-    groups = [file.metadata.row_group(number) for number in range(file.num_row_groups)]
-    columns = [_pages.columns(source, group) for group in groups]
-    _check_pages(columns, path)
+    wanted = range(file.num_row_groups) if numbers is None else numbers
+    groups = {number: file.metadata.row_group(number) for number in wanted}
+    columns = {number: _pages.columns(source, group) for number, group in groups.items()}
+    _check_pages(columns.values(), path)
+    total = sum(group.num_rows for group in groups.values())
     names = {field.name for field in file.schema_arrow if _is_text(field.type)}
     done = 0
-    for number, group in enumerate(groups):
+    for number, group in groups.items():
         texts = [each for each in columns[number] if each.name in names]
         _check_encodings(texts, path)
         rows = min(ROWS, BYTES * group.num_rows // max(group.total_byte_size, 1))
@@ -65,10 +69,10 @@ def batches(source: IO[bytes], path: str) -> Iterator[tuple[Any, float]]:
             for start in range(0, len(batch), size):
                 part = batch.slice(start, size)
                 done += len(part)
-                yield part, done / max(file.metadata.num_rows, 1)
+                yield part, done / max(total, 1)
 
 
-def _check_pages(columns: list[list[Column]], path: str) -> None:
+def _check_pages(columns: Iterable[list[Column]], path: str) -> None:
     largest = max((sum(each.largest for each in some) for some in columns), default=0)
     if largest > MAX_UNPACKED:
         raise UnreadableError(

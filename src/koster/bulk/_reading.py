@@ -19,7 +19,9 @@ from ._batches import INPUT, BadRecords, Batch, Columns, Input
 from ._csv_files import BLOCK, read_csv
 from ._inputs import partitions_of
 from ._json_lines import read_json_lines
+from ._page_archives import read_pages
 from ._parquet_files import read_parquet
+from ._site_files import read_part
 from .kernel import storable_text
 
 
@@ -32,7 +34,9 @@ def batches(source: Input, columns: Columns, bad: BadRecords) -> Iterator[Batch]
     """
     try:
         for batch in _READERS[source.kind](source, columns, bad):
-            yield replace(batch, passthrough=with_origin(batch.passthrough, source))
+            if batch.pages is None:
+                batch = replace(batch, passthrough=with_origin(batch.passthrough, source))  # noqa: PLW2901 - the same batch
+            yield batch
     except KosterError:
         raise
     except OSError as error:
@@ -64,4 +68,6 @@ _READERS: dict[str, Callable[[Input, Columns, BadRecords], Iterator[Batch]]] = {
     "parquet": read_parquet,
     "csv": read_csv,
     "json": read_json_lines,
+    "pages": read_pages,
+    "part": read_part,
 }

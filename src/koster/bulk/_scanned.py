@@ -287,7 +287,7 @@ def piece_of(fetches: list[warc.Record], name: str) -> Piece:
     ]  # fmt: skip
     passthrough = pa.RecordBatch.from_arrays(
         [
-            pa.array([_without_surrogates(value) for value in column], field.type)
+            pa.array([storable_value(value) for value in column], field.type)
             for column, field in zip(zip(*rows, strict=True), ARCHIVED, strict=True)
         ],
         schema=ARCHIVED,
@@ -307,7 +307,7 @@ def piece_of(fetches: list[warc.Record], name: str) -> Piece:
 WITH_BODY = (FetchClass.OK, FetchClass.WRONG_TYPE)
 
 
-def _without_surrogates(value: Any) -> Any:
+def storable_value(value: Any) -> Any:
     """Return text with U+FFFD for lone surrogates, which Arrow rejects; other values unchanged."""
     if isinstance(value, str) and not value.isascii():
         return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

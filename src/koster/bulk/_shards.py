@@ -34,8 +34,9 @@ class Question:
     """The question about every robots.txt.
 
     Attributes:
-        kind: ``classify``, ``decide`` or ``facts``.
-        agents: The agents; for ``decide``, if there are any, in place of the column of agents.
+        kind: ``classify``, ``decide``, ``facts`` or ``signals``.
+        agents: The agents; for ``decide``, if there are any, in place of the column of agents; for
+            ``signals``, those besides everybody.
         urls: For ``decide``: URLs or paths to decide for every site, in place of the column.
         dialect: The name of one of `koster.DIALECTS`.
         columns: The names of the columns of tables.
@@ -197,6 +198,13 @@ def _lock(handle: int, folder: Path) -> None:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         raise UnreadableError(f"{folder}: another run is writing there") from error
+
+
+def question_of(folder: str | os.PathLike[str]) -> str | None:
+    """Return the kind of the question that a folder answers; None if another engine wrote it."""
+    paths = (path for path in Path(folder).glob("*.parquet") if path.name[0] != ".")
+    metadata = next(filter(None, map(_metadata_of, paths)), None)
+    return None if metadata is None else str(metadata["question"]["kind"])
 
 
 def read_shards(folder: str | os.PathLike[str]) -> list[tuple[str, dict[str, Any]]]:

@@ -40,6 +40,8 @@ class RawRecord(NamedTuple):
     headers: dict[str, str]
     body: bytes
     is_whole: bool
+    fields: list[tuple[bytes, bytes]]
+    """All HTTP headers as they are; ``headers`` has those that matter for all bodies."""
 
 
 class BrokenError(Exception):
@@ -70,15 +72,17 @@ def read_raw(file: BinaryIO, all_types: bool) -> Iterator[RawRecord]:
             if len(body) < min(size, MAX_BODY + 1):
                 raise BrokenError(f"the record has {len(body):,} bytes, not {size:,}")
             http = record.http_headers
+            fields = [] if http is None else list(http.items_bytes())
             yield RawRecord(
                 record.stream_pos,
                 _NAMES.get(int(record.record_type), "other"),
                 record.headers.get("WARC-Target-URI"),
                 _moment_of(record),
                 http.status_code if http is not None else None,
-                {} if http is None else _headers_in(http.items_bytes()),
+                _headers_in(fields),
                 body,
                 "WARC-Truncated" not in record.headers,
+                fields,
             )
     except OSError as error:
         raise BrokenError(_message_of(error)) from error

@@ -13,6 +13,7 @@
 | ``robots_decide(body, url, agent)`` | a struct: `DECIDED` |
 | ``robots_classify(body, agents)`` | a list of structs, in the order of agents: `CLASSIFIED` |
 | ``robots_facts(body)`` | a struct: `FACTS` |
+| ``robots_signals(body, url)`` | a list of structs, one for each use: `SIGNAL` |
 | ``robots_answer(body, url, crawler)`` | a struct: what a file says about a crawler's request |
 | ``robots_followed(records)`` | a table: the targets of redirects; see ``redirects.sql`` |
 | ``robots_sites(records)`` | a table: the record that counts for each site; see ``sites.sql`` |
@@ -23,6 +24,9 @@ of a robots.txt that their crawlers may have held |
 names. ``robots_judge`` adds its result to those of requests: ``verdict``, ``disallowed``,
 ``version``, ``line`` and ``rule``; ``grace := INTERVAL 2 DAYS`` is another caching period. Crawlers
 have a longer one if their operators say so.
+
+``robots_signals`` also takes ``headers :=`` (MAP, or a list of structs with name and value),
+``html :=`` and ``fetched :=``: see `koster.bulk.signals`.
 
 Bodies are BLOB or VARCHAR. The result for NULL is NULL.
 """
@@ -37,6 +41,7 @@ from ..dialects import RFC9309
 from ..errors import missing
 from . import judging, kernel
 from ._arrow import pa, pc
+from ._signal_columns import SIGNAL, signals
 from .judging import BEGINNING, with_queries
 from .kernel import CLASSIFIED, DECIDED, FACTS
 
@@ -48,7 +53,7 @@ except ImportError as error:
 
 from ..dialects import Dialect
 
-__all__ = ["CLASSIFIED", "DECIDED", "FACTS", "REDIRECTS", "SITES", "register"]
+__all__ = ["CLASSIFIED", "DECIDED", "FACTS", "REDIRECTS", "SIGNAL", "SITES", "register"]
 
 #: The macros that follow redirects, and that choose the record of each site, as SQL: for DuckDB
 #: without Python, too.
@@ -105,6 +110,12 @@ SELECT
 FROM numbered_requests JOIN verdicts USING (row_id) LEFT JOIN numbered USING (number);
 """
 
+#: Functions in Python have no default values.
+_SIGNALS = """
+CREATE OR REPLACE MACRO robots_signals(body, url, headers := NULL, html := NULL, fetched := NULL) AS
+robots_page_signals(body, url, headers, html, fetched)
+"""
+
 
 def register(connection: Any, dialect: Dialect = RFC9309) -> None:
     """Register the functions with a DuckDB connection.
@@ -134,6 +145,12 @@ def register(connection: Any, dialect: Dialect = RFC9309) -> None:
             pa.list_(CLASSIFIED),
         ),
         "robots_facts": (lambda body: kernel.facts(body, dialect), FACTS),
+        "robots_page_signals": (
+            lambda body, url, headers, html, fetched: signals(
+                body, url, headers, html, fetched, dialect
+            ),
+            pa.list_(SIGNAL),
+        ),
     }
     for name, (answer, type_) in functions.items():
         with suppress(duckdb.Error):
@@ -148,6 +165,7 @@ def register(connection: Any, dialect: Dialect = RFC9309) -> None:
         )
     connection.execute(REDIRECTS)
     connection.execute(SITES)
+    connection.execute(_SIGNALS)
     connection.execute(with_queries(_JUDGE).replace("@BEGINNING@", str(BEGINNING)))
 
 

@@ -8,10 +8,11 @@ False
 >>> frame.lazy().select(pl.col("body").robots.classify(["GPTBot"])).collect().item().to_list()
 [{'agent': 'GPTBot', 'written': True, 'effective': 'all', 'line': 2}]
 
-``classify(agents)``, ``decide(url, agent)``, ``allowed(url, agent)`` and ``facts()`` return the
-same types as those of `koster.bulk`, as columns ``robots``, ``decision``, ``allowed`` and
-``facts``; ``url`` and ``agent`` are text, the same for all rows, or expressions. Bodies are String,
-Binary, Categorical or Enum. The result for null is null.
+``classify(agents)``, ``decide(url, agent)``, ``allowed(url, agent)``, ``facts()`` and
+``signals(url)`` return the same types as those of `koster.bulk`, as columns ``robots``,
+``decision``, ``allowed``, ``facts`` and ``signals``; ``url`` and ``agent`` are text, the same for
+all rows, or expressions. Bodies are String, Binary, Categorical or Enum. The result for null is
+null. Series have all but ``signals``.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from ..dialects import RFC9309
 from ..errors import missing
 from . import kernel
 from ._arrow import pa
+from ._signal_columns import SIGNAL, signals
 from .kernel import CLASSIFIED, DECIDED, FACTS
 
 try:
@@ -35,7 +37,7 @@ from collections.abc import Callable, Iterable
 
 from ..dialects import Dialect
 
-__all__ = ["CLASSIFIED", "DECIDED", "FACTS", "RobotsExpr", "RobotsSeries"]
+__all__ = ["CLASSIFIED", "DECIDED", "FACTS", "SIGNAL", "RobotsExpr", "RobotsSeries"]
 
 
 def _dtype(type_: Any) -> Any:
@@ -58,6 +60,12 @@ def _answer_bodies(answer: Callable[[Any], Any], bodies: pl.Series) -> pl.Series
 def _answer_rows(answer: Callable[..., Any], dialect: Dialect, rows: pl.Series) -> pl.Series:
     columns = (rows.struct.field(name).to_arrow() for name in ("body", "url", "agent"))
     return _series(answer(*columns, dialect)).alias(rows.name)
+
+
+def _answer_pages(roles: tuple[str, ...], dialect: Dialect, rows: pl.Series) -> pl.Series:
+    body, url, *others = (rows.struct.field(name).to_arrow() for name in ("body", "url", *roles))
+    found = signals(body, url, dialect=dialect, **dict(zip(roles, others, strict=True)))
+    return _series(found).alias(rows.name)
 
 
 def _expression(value: Any) -> pl.Expr:
@@ -107,6 +115,22 @@ class RobotsExpr:
     ) -> pl.Expr:
         """Return whether an agent may fetch a URL."""
         return self._answer(kernel.allowed, url, agent, dialect, pa.bool_()).alias("allowed")
+
+    def signals(
+        self,
+        url: str | pl.Expr,
+        headers: pl.Expr | None = None,
+        html: pl.Expr | None = None,
+        fetched: pl.Expr | None = None,
+        dialect: Dialect = RFC9309,
+    ) -> pl.Expr:
+        """Return what sites state about the use of pages; see `koster.bulk.signals`."""
+        given = {"headers": headers, "html": html, "fetched": fetched}
+        columns = {"body": self._bodies, "url": _expression(url)}
+        columns |= {role: each for role, each in given.items() if each is not None}
+        rows = pl.struct(each.alias(role) for role, each in columns.items())
+        answer = partial(_answer_pages, tuple(columns)[2:], dialect)
+        return _map(rows, answer, pa.list_(SIGNAL)).alias("signals")
 
     def _answer(
         self, answer: Callable[..., Any], url: Any, agent: Any, dialect: Dialect, type_: Any

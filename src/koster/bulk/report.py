@@ -241,7 +241,7 @@ def _summarize(con: Any, shards: list[Shard], panel: list[str] | None) -> Blocki
         UnreadableError: there are too many crawls.
     """
     files, undated, without_host = con.execute(_COUNTS).fetchone()
-    days = dict(con.execute(_DAYS).fetchall())
+    days = _days(con)
     crawls = _crawls(con, days)
     fetches = tuple(Fetches(*row) for row in con.execute(_FETCHES).fetchall())
     size = None if panel is None else len({*panel})
@@ -290,6 +290,19 @@ def _without_answers(
         not_fetched = 0 if panel is None else panel - total
         found[crawl] = without, total - without - with_file, not_fetched
     return found
+
+
+def _days(con: Any) -> dict[str, Any]:
+    return dict(con.execute(_DAYS).fetchall())
+
+
+def crawls_in_order(con: Any) -> tuple[str, ...]:
+    """Return the crawls of the table ``records``, with when they were fetched, oldest first.
+
+    Raises:
+        UnreadableError: there are too many.
+    """
+    return _crawls(con, _days(con))
 
 
 def _crawls(con: Any, days: dict[str, Any]) -> tuple[str, ...]:

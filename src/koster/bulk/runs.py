@@ -18,11 +18,12 @@ import os
 import time
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from .._version import VERSION
 from .._wording import count_noun
-from ..errors import missing
+from ..errors import UnreadableError, missing
 from . import _inputs
 from ._batches import NOTES, Columns, Input, WrongColumnsError
 from ._downloads import HTTP_RATE
@@ -35,6 +36,7 @@ from ._shards import (
     check_folder,
     existing_shard,
     locked,
+    question_of,
     read_shards,
     remove_parts,
     shard_name,
@@ -49,6 +51,7 @@ __all__ = [
     "ShardReport",
     "WrongColumnsError",
     "find_inputs",
+    "question_of",
     "read_list",
     "read_shards",
     "run",
@@ -130,23 +133,78 @@ def run(
         # Before the lock file is created in it.
         check_folder(target, question)
     with locked(target):
-        remove_parts(target)
-        shards = [target / shard_name(each) for each in inputs]
-        reports: list[ShardReport | None] = [
-            existing_shard(each, shard) for each, shard in zip(inputs, shards, strict=True)
-        ]
-        tasks = [
-            Task(number, inputs[number], str(shards[number]), question, jobs / HTTP_RATE)
-            for number, report in enumerate(reports)
-            if report is None
-        ]
-        tracker = ProgressTracker(inputs, reports, progress)
-        _run_tasks(tasks, jobs, reports, tracker)
-        remove_parts(target)
-        tracker.report()
-        others = len({*target.glob("*.parquet")} - {*shards})
-    done = tuple(each for each in reports if each is not None)
+        if question.kind == "signals":
+            done, others = _run_in_two_passes(question, inputs, target, jobs, progress)
+        else:
+            done = _run(question, inputs, target, jobs, progress)
+            named = {target / shard_name(each) for each in inputs}
+            others = len({*target.glob("*.parquet")} - named)
     return Run(done, time.monotonic() - start, others)
+
+
+def _run(
+    question: Question,
+    inputs: list[Input],
+    target: Path,
+    jobs: int,
+    progress: Progress | None,
+) -> tuple[ShardReport, ...]:
+    """Write the shards of inputs that have none yet, in a locked folder."""
+    remove_parts(target)
+    shards = [target / shard_name(each) for each in inputs]
+    reports: list[ShardReport | None] = [
+        existing_shard(each, shard) for each, shard in zip(inputs, shards, strict=True)
+    ]
+    tasks = [
+        Task(number, inputs[number], str(shards[number]), question, jobs / HTTP_RATE)
+        for number, report in enumerate(reports)
+        if report is None
+    ]
+    tracker = ProgressTracker(inputs, reports, progress)
+    _run_tasks(tasks, jobs, reports, tracker)
+    remove_parts(target)
+    tracker.report()
+    return tuple(each for each in reports if each is not None)
+
+
+#: The folder of what was read of archives, within that of the answers.
+_READ = ".read"
+
+
+def _run_in_two_passes(
+    question: Question,
+    inputs: list[Input],
+    target: Path,
+    jobs: int,
+    progress: Progress | None,
+) -> tuple[tuple[ShardReport, ...], int]:
+    """Read pages and the files of sites, and answer by site.
+
+    Return the reports about inputs, then those about the answers, and how many inputs only earlier
+    runs have named: what these have read counts, too, as the folder has one set of answers.
+    """
+    from ._site_order import part_inputs, sort_rows  # noqa: PLC0415 - imports Arrow and DuckDB
+
+    folder = target / _READ
+    pages = Question("pages", question.agents)
+    archives = [replace(each, kind="pages") for each in inputs]
+    read = run(pages, archives, folder, jobs, progress)
+    try:
+        shards = [each for each in read_shards(folder) if each[1]["version"] == VERSION]
+    except UnreadableError:
+        return read.shards, 0
+    parts = part_inputs(folder, shards)
+    names = {shard_name(each) for each in parts}
+    for path in target.glob("*.parquet"):
+        # Answers without the archives that were read since.
+        if path.name not in names:
+            path.unlink()
+    if not all((target / name).exists() for name in names):
+        sort_rows([path for path, _ in shards], parts)
+    answered = _run(question, parts, target, jobs, None)
+    if all(each.why is None for each in answered):
+        Path(parts[0].file).unlink(missing_ok=True)
+    return read.shards + answered, read.others
 
 
 def _run_tasks(

@@ -6,6 +6,7 @@
     classified = robots.classify(frame, ["GPTBot", "CCBot"])  # column "robots"
     decided = robots.decide(frame, agent="GPTBot")            # column "decision"
     facts = robots.facts(frame)                               # column "facts"
+    signals = robots.signals(frame)                           # column "signals"
     judged = robots.judge(requests, versions)                 # columns "verdict", "rule" …
 
 The workers need koster with its extra ``bulk``, as the driver does; `PYSPARK_PYTHON` names their
@@ -29,6 +30,8 @@ from ._archives import batches_of
 from ._arrow import pa
 from ._batches import BadRecords
 from ._downloads import DownloadError, copy, download, is_url, kind_of
+from ._signal_columns import SIGNAL
+from ._signal_columns import signals as signal_columns
 from .kernel import CLASSIFIED, DECIDED, FACTS
 
 try:
@@ -43,7 +46,18 @@ from collections.abc import Callable, Iterable, Iterator
 
 from ..dialects import Dialect
 
-__all__ = ["CLASSIFIED", "DECIDED", "FACTS", "archives", "classify", "decide", "facts", "judge"]
+__all__ = [
+    "CLASSIFIED",
+    "DECIDED",
+    "FACTS",
+    "SIGNAL",
+    "archives",
+    "classify",
+    "decide",
+    "facts",
+    "judge",
+    "signals",
+]
 
 
 #: What ``error_kind`` is, besides the kinds of `DownloadError`.
@@ -98,6 +112,43 @@ def facts(
 ) -> Any:
     """Return a data frame with facts about each file; see `classify`."""
     return _with_column(frame, (body,), partial(_facts, dialect.name), result, FACTS)
+
+
+def signals(
+    frame: Any,
+    dialect: Dialect = RFC9309,
+    *,
+    body: str = "body",
+    url: str = "url",
+    headers: str | None = None,
+    html: str | None = None,
+    fetched: str | None = None,
+    result: str = "signals",
+) -> Any:
+    """Return a data frame with what sites state about the use of pages.
+
+    Args:
+        frame: A Spark data frame.
+        dialect: One of `koster.DIALECTS`.
+        body: The column of robots.txt files, string or binary.
+        url: The column of the URLs of pages.
+        headers: The column of headers of the responses; see `koster.bulk.signals`.
+        html: The column of pages, string or binary.
+        fetched: The column of when pages were fetched.
+        result: The name of the new column.
+
+    Raises:
+        TypeError: a column is missing, or has the wrong type.
+    """
+    given = {"headers": headers, "html": html, "fetched": fetched}
+    others = {role: name for role, name in given.items() if name is not None}
+    _check_columns(frame, others.values())
+    if html is not None:
+        _check_column(frame, html)
+    answer = partial(_signals, tuple(others), dialect.name)
+    return _with_column(
+        frame, (body, url), answer, result, pa.list_(SIGNAL), tuple(others.values())
+    )
 
 
 def archives(
@@ -350,6 +401,11 @@ def _facts(dialect: str, bodies: Any) -> Any:
     return kernel.facts(bodies, dialect_named(dialect))
 
 
+def _signals(roles: tuple[str, ...], dialect: str, bodies: Any, urls: Any, *columns: Any) -> Any:
+    others = dict(zip(roles, columns, strict=True))
+    return signal_columns(bodies, urls, dialect=dialect_named(dialect), **others)
+
+
 def _answer(dialect: str, bodies: list[bytes], batches: Iterator[Any]) -> Iterator[Any]:
     """Answer pairs of requests and versions."""
     files = pa.array(bodies, pa.large_binary())
@@ -395,9 +451,14 @@ def _check_column(frame: Any, name: str) -> None:
 
 
 def _with_column(
-    frame: Any, columns: tuple[str, ...], answer: Callable[..., Any], result: str, type_: Any
+    frame: Any,
+    columns: tuple[str, ...],
+    answer: Callable[..., Any],
+    result: str,
+    type_: Any,
+    others: tuple[str, ...] = (),
 ) -> Any:
-    """Return a data frame with one more column.
+    """Return a data frame with one more column; ``others`` are columns of any types.
 
     Raises:
         TypeError: a column is missing or has the wrong type, or the name of the result is taken.
@@ -407,4 +468,4 @@ def _with_column(
     if result in frame.columns:
         raise TypeError(f"the data frame already has a column {result!r}; choose another result")
     schema = StructType([*frame.schema.fields, StructField(result, from_arrow_type(type_))])
-    return frame.mapInArrow(partial(_add_answers, columns, answer, result), schema)
+    return frame.mapInArrow(partial(_add_answers, columns + others, answer, result), schema)

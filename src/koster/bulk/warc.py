@@ -16,10 +16,10 @@ from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 from .._bodies import Body, stored_body
-from .._charsets import declared_charset, media_type_of
+from .._charsets import MAX_BYTES, declared_charset, media_type_of
 from .._contents import is_binary, is_page
 from ..access import wants_body
 from ..dialects import RFC9309
@@ -34,6 +34,8 @@ import os
 from collections.abc import Iterator
 
 from ._warc_reader import RawRecord
+
+_T = TypeVar("_T")
 
 
 class FetchClass(enum.StrEnum):
@@ -135,18 +137,32 @@ def records_after(
     return _without_repeats(found, broken)
 
 
+def responses(
+    file: BinaryIO, path: str, noted: Counter[str]
+) -> Iterator[tuple[RawRecord, str | None] | BadRecord]:
+    """Yield the response records in an archive, each with its crawl; see `records_after`."""
+    return _without_repeats(_responses(file, path, -1, crawl_from_path(path), noted), None)
+
+
 def _fetches(
     file: BinaryIO, path: str, last: int, crawl: str | None, noted: Counter[str]
 ) -> Iterator[Record | BadRecord]:
+    for each in _responses(file, path, last, crawl, noted):
+        found = each if isinstance(each, BadRecord) else record_of(*each)
+        if found is not None:
+            yield found
+
+
+def _responses(
+    file: BinaryIO, path: str, last: int, crawl: str | None, noted: Counter[str]
+) -> Iterator[tuple[RawRecord, str | None] | BadRecord]:
     for raw in whole_records(file, path, last):
         if isinstance(raw, BadRecord):
             yield raw
         elif raw.type == "warcinfo":
             crawl = crawl_from_info(raw.body) or crawl
         elif raw.type == "response":
-            found = record_of(raw, crawl)
-            if found is not None:
-                yield found
+            yield raw, crawl
         elif is_noted(raw):
             noted[raw.type] += 1
 
@@ -161,8 +177,8 @@ def is_noted(raw: RawRecord) -> bool:
 
 
 def _without_repeats(
-    found: Iterator[Record | BadRecord], pending: BadRecord | None
-) -> Iterator[Record | BadRecord]:
+    found: Iterator[_T | BadRecord], pending: BadRecord | None
+) -> Iterator[_T | BadRecord]:
     """Yield records; a truncated one, which may be reported as bad twice, only once."""
     for each in found:
         if pending is not None and not (
@@ -196,8 +212,13 @@ _HTTP_URL = re.compile(r"(?i)https?://")
 _PLAIN_URL = re.compile(r"(https?://[a-z0-9-]+(?:\.[a-z0-9-]+)+)/robots\.txt")
 
 
-def record_of(raw: RawRecord, crawl: str | None) -> Record | BadRecord | None:
-    """Return the fetch in a record; None if it is not an HTTP fetch."""
+def record_of(
+    raw: RawRecord, crawl: str | None, limit: int = MAX_BODY, enough: int = MAX_BYTES
+) -> Record | BadRecord | None:
+    """Return the fetch in a record; None if it is not an HTTP fetch.
+
+    ``limit``: bytes of the body that are kept; ``enough``: those without which it is not whole.
+    """
     if not raw.url:
         return BadRecord(raw.offset, "no WARC-Target-URI")
     # Some programs write the angle brackets in the grammar of WARC 1.0.
@@ -219,8 +240,8 @@ def record_of(raw: RawRecord, crawl: str | None) -> Record | BadRecord | None:
     location = None
     if 300 <= raw.status < 400:
         location = target_of(url, raw.status, raw.headers.get("location"))
-    found = stored_body(raw.headers, raw.body, is_cut=not raw.is_whole, limit=MAX_BODY)
-    body = found if isinstance(found, Body) else Body(raw.body[:MAX_BODY], is_whole=False)
+    found = stored_body(raw.headers, raw.body, is_cut=not raw.is_whole, limit=limit, enough=enough)
+    body = found if isinstance(found, Body) else Body(raw.body[:limit], is_whole=False)
     is_served = wants_body(raw.status)
     return Record(
         url=url,

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import chain
+from types import MappingProxyType
 from urllib.parse import urljoin
 
 from .._contents import has_readable_line
@@ -27,6 +28,7 @@ from ._model import (
 )
 from ._notes import first_of, shortened
 from ._robots import (
+    EVERYBODY,
     Agent,
     RobotsReader,
     invalid_preferences,
@@ -83,16 +85,10 @@ def signals(
     agents = [(each,) if isinstance(each, str) else tuple(each) for each in crawlers]
     names = [name for agent in agents for each in agent for name in tokens_of(each)]
     file = robots if isinstance(robots, RobotsTxt) else parse(robots or b"", dialect)
-    page = _read_page(url, list(headers), html, charset, tdmrep, now, names)
-    page.licenses = [*licenses_of(file), *(_resolved(each, url) for each in page.licenses)]
-    page.unread += _missing(page.licenses, licenses or {})
-    for where, body in (*(licenses or {}).items(), *page.embedded):
-        if body is not None:
-            page += _read_license(body, where, url)
-    page.notes += notes
-    page.unread[:0] = _unread(file)
-    page.notes += invalid_preferences(file)
-    combined = _Combined(url, file, page, (*unread, *page.unread))
+    page = read_page(list(headers), html, charset, now, names)
+    combined = Combined(
+        url, file, page, tdmrep=tdmrep, licenses=licenses or {}, unread=unread, notes=notes
+    )
     return combined.result(agents)
 
 
@@ -102,9 +98,7 @@ def stated_to_everybody(robots: RobotsTxt, url: str) -> tuple[Signals, tuple[Sta
     The first is what `signals` finds, without single crawlers and without notes about lines; the
     second what Content-Usage lines state that have a path, but not that of the page.
     """
-    page = Reading(licenses=[*licenses_of(robots)], unread=_unread(robots))
-    page.unread += _missing(page.licenses, {})
-    combined = _Combined(url, robots, page, tuple(page.unread))
+    combined = Combined(url, robots, Reading())
     return combined.everybody(), tuple(combined.elsewhere())
 
 
@@ -115,30 +109,29 @@ def _unread(robots: RobotsTxt) -> list[str]:
     return ["robots.txt: no line in it is one of a robots.txt"]
 
 
-def _read_page(
-    url: str,
-    headers: list[tuple[str, str]],
+def read_page(
+    headers: Sequence[tuple[str, str]],
     html: bytes | None,
     charset: str | None,
-    tdmrep: bytes | None,
     now: datetime,
     crawlers: Sequence[str],
+    *,
+    has_notes: bool = True,
 ) -> Reading:
-    """Return what the sources beside the robots.txt state."""
-    found = Reading()
-    if tdmrep is not None:
-        from ._tdmrep import read_tdmrep
+    """Return what a page states; without notes, most pages need not be parsed.
 
-        found += read_tdmrep(tdmrep, url)
+    For the arguments see `signals`.
+    """
+    found = Reading()
     if headers:
         from ._headers import read_headers
 
         found += read_headers(headers, now, crawlers)
     if html is not None:
-        from ._pages import read_html
+        from ._pages import read_html, read_html_without_notes
 
-        found += read_html(html, charset, now, crawlers)
-    _keep_last_reservation(found)
+        read = read_html if has_notes else read_html_without_notes
+        found += read(html, charset, now, crawlers)
     return found
 
 
@@ -150,6 +143,11 @@ def _keep_last_reservation(found: Reading) -> None:
         found.notes.append(
             f"{each.where}: {each.text} is superseded by {reservations[-1].where} (TDMRep)"
         )
+
+
+def named_licenses(url: str, robots: RobotsTxt, page: Reading) -> list[License]:
+    """Return the licenses that a robots.txt and a page name, with absolute URLs."""
+    return [*licenses_of(robots), *(_resolved(each, url) for each in page.licenses)]
 
 
 def _resolved(license_: License, url: str) -> License:
@@ -186,22 +184,52 @@ _MAX_AGENTS = 300
 _ON_PAGE = ("header ", "tag ", "page")
 
 
-class _Combined:
-    """Combines the statements of a page with those of its robots.txt, for each crawler."""
+class Combined:
+    """Combines what a page states with its site's files, for each crawler.
 
-    def __init__(self, url: str, robots: RobotsTxt, page: Reading, unread: tuple[str, ...]) -> None:
+    Args:
+        robots: The robots.txt.
+        page: What `read_page` found.
+
+    For the other arguments see `signals`.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        robots: RobotsTxt,
+        page: Reading,
+        *,
+        tdmrep: bytes | None = None,
+        licenses: Mapping[str, bytes | None] = MappingProxyType({}),
+        unread: Sequence[str] = (),
+        notes: Sequence[str] = (),
+    ) -> None:
+        found = Reading(unread=_unread(robots))
+        if tdmrep is not None:
+            from ._tdmrep import read_tdmrep
+
+            found += read_tdmrep(tdmrep, url)
+        found += page
+        _keep_last_reservation(found)
+        self.licenses = tuple(dict.fromkeys(named_licenses(url, robots, found)))
+        found.unread += _missing(self.licenses, licenses)
+        for where, body in (*licenses.items(), *found.embedded):
+            if body is not None:
+                found += _read_license(body, where, url)
+        self.unread = (*unread, *found.unread)
         self._url = url
         self._robots = robots
-        self._page = page
-        self._unread = unread
+        self._page = found
         self._reader = RobotsReader(robots, url)
-        self._notes = list(page.notes)
+        self._notes = [*found.notes, *notes]
         self._unseen: list[Unseen] = []
         self._conflicts: list[Conflict] = []
 
     def result(self, crawlers: Sequence[tuple[str, ...]]) -> Signals:
         """Return what was found, for some crawlers or those that the file names."""
-        answers = self._answers(self._reader.agent())
+        self._notes += invalid_preferences(self._robots)
+        answers = self.answers()
         everybody = {each.use: each for each in answers}
         for agent in map(self._reader.agent, crawlers or self._bound()):
             answers += [
@@ -218,7 +246,7 @@ class _Combined:
 
     def everybody(self) -> Signals:
         """Return what was found, for no single crawler."""
-        return self._signals((), self._answers(self._reader.agent()))
+        return self._signals((), self.answers())
 
     def elsewhere(self) -> Iterator[Statement]:
         """Yield what is stated to everybody about other paths."""
@@ -231,9 +259,9 @@ class _Combined:
             answers=tuple(answers),
             unseen=tuple(dict.fromkeys(self._unseen)),
             conflicts=tuple(dict.fromkeys(self._conflicts)),
-            licenses=tuple(dict.fromkeys(self._page.licenses)),
+            licenses=self.licenses,
             notes=tuple(dict.fromkeys(self._notes)),
-            unread=self._unread,
+            unread=self.unread,
         )
 
     def _bound(self) -> Sequence[tuple[str, ...]]:
@@ -247,8 +275,11 @@ class _Combined:
             distinct.setdefault(name.lower(), name)
         return [(each,) for each in distinct.values()]
 
-    def _answers(self, agent: Agent) -> list[Answer]:
+    def answers(self, crawler: str = EVERYBODY) -> list[Answer]:
         """Return what is stated about each use to a crawler, or to everybody."""
+        return self._answers(self._reader.agent((crawler,) if crawler else ()))
+
+    def _answers(self, agent: Agent) -> list[Answer]:
         found = self._reader.read(agent)
         self._notes += found.notes
         self._unseen += found.unseen
@@ -280,7 +311,7 @@ class _Combined:
             self._conflicts.append(Conflict(use, agent, yes[0], no[0]))
         elif no:
             stated = Stated.NO
-        elif by_stated[Stated.UNDECIDED] or self._unread:
+        elif by_stated[Stated.UNDECIDED] or self.unread:
             stated = Stated.UNDECIDED
         else:
             stated = Stated.YES if yes else Stated.UNSTATED

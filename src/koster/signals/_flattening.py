@@ -27,12 +27,12 @@ _NUMBERED = frozenset(("meta", "link", "script"))
 #: The beginning of a tag for the tokenizer of HTML; also what looks like one, within others.
 _TAG = re.compile("<(/?)([A-Za-z][^\t\n\f\r />]*+)")
 #: Attributes that are read of a tag. The pattern matches if there are more.
-_MAX_ATTRIBUTES = 50
+MAX_ATTRIBUTES = 50
 _ATTRIBUTES = re.compile(
     "((?:[\t\n\f\r /]*+=?[^\t\n\f\r />=]++"
     "(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+"
     "(?:\"[^\"]*+\"|'[^']*+'|[^\t\n\f\r >\"'][^\t\n\f\r >]*+)?+)?+"
-    f"){{{_MAX_ATTRIBUTES}}})[\t\n\f\r /]*+[^\t\n\f\r />]"
+    f"){{{MAX_ATTRIBUTES}}})[\t\n\f\r /]*+[^\t\n\f\r />]"
 )
 
 _FOREIGN = frozenset(("svg", "math"))
@@ -48,6 +48,25 @@ _MAX_TAG = 10_000
 
 _LONGER = ("nGt;", "nLt;")
 _LONGER_REFERENCE = re.compile(f"&(?={'|'.join(_LONGER)})")
+
+
+#: The tags that `_Texts` follows, and those that are looked for.
+_FOLLOWED = re.compile(
+    f"<(/?)({'|'.join(sorted(_FOREIGN | _FOREIGN_TEXTS | _NUMBERED))})(?![^\t\n\f\r />])",
+    re.IGNORECASE | re.ASCII,
+)
+_HAS_FOREIGN = re.compile(f"<(?:{'|'.join(_FOREIGN)})", re.IGNORECASE | re.ASCII)
+
+
+def hides_tags(text: str) -> bool:
+    """Return what `FlatPage.hides_tags` is, without making the page flat."""
+    texts = _Texts()
+    return _HAS_FOREIGN.search(text) is not None and any(
+        texts.follow(tag[2].lower(), tag[1], text, tag.end())
+        and tag[2].lower() in _NUMBERED
+        and not tag[1]
+        for tag in _FOLLOWED.finditer(text)
+    )
 
 
 class FlatPage:

@@ -221,3 +221,6 @@ _READERS: Mapping[str, Callable[[list[str], datetime, Sequence[str]], Reading]] 
     "content-signal": _read_content_signal,
     "link": _read_link,
 }
+
+#: The headers that are read, in lower case.
+NAMES = frozenset(_READERS) | {"tdm-reservation", "tdm-policy"}

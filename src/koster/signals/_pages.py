@@ -7,12 +7,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
+from html import unescape
 from typing import TypeVar
 
 from .._charsets import bom_charset, decode_text, media_type_of
 from .._wording import count_noun
 from ..errors import missing
-from ._flattening import FlatPage
+from ._flattening import MAX_ATTRIBUTES, FlatPage, hides_tags
 from ._grammars import META_ROBOTS
 from ._limits import MAX_HTML, RSL_TYPE
 from ._model import License, Reading
@@ -34,6 +36,7 @@ _MAX_DOCUMENTS = 10
 _MAX_VALUE = 10_000
 #: Where HTML names its charset: within its first 1,024 bytes.
 _META_CHARSET = re.compile(rb"<meta[^>]*?charset\s*=\s*[\"']?\s*([A-Za-z0-9_.:-]+)", re.IGNORECASE)
+_HAS_NUL = "page: it has NUL characters, and may not be HTML"
 _TDM_NAMES = ("tdm-reservation", "tdm-policy")
 #: Tags with the names of crawlers that are about something else: who owns the site.
 _OTHER_TAGS = ("google-site-verification",)
@@ -70,8 +73,74 @@ def read_html(
         place = found.notes if page.has_body else found.unread
         place.insert(0, f"page: only its first {MAX_HTML >> 10} KiB are read")
     if "\0" in text:
-        found.unread.append("page: it has NUL characters, and may not be HTML")
+        found.unread.append(_HAS_NUL)
     return found
+
+
+def read_html_without_notes(
+    body: bytes, charset: str | None, now: datetime, agents: Sequence[str] = ()
+) -> Reading:
+    """Return the same but for notes. Only the beginning of the page with what counts is parsed."""
+    text = _decoded(body[:MAX_HTML], charset)
+    if len(body) > MAX_HTML or hides_tags(text):
+        found = read_html(body, charset, now, agents)
+        found.notes.clear()
+        return found
+    part = text[: _end_of_statements(text, agents)]
+    found = _Page(part, agents).reading(now) if part else Reading()
+    found.notes.clear()
+    if "\0" in text:
+        found.unread.append(_HAS_NUL)
+    return found
+
+
+#: The end of a tag as the tokenizer of HTML finds it.
+_REST = (
+    "(?=[\t\n\f\r />])"
+    "(?:[\t\n\f\r /]++|(?:=[^\t\n\f\r />=]*+|[^\t\n\f\r />=]++)(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+"
+    "(?:\"[^\"]*+\"|'[^']*+'|[^\t\n\f\r >\"'][^\t\n\f\r >]*+)?+)?+)*+>?"
+)
+#: Tags that may state something; links in the text do so only in pages that name licenses.
+_TAGS = re.compile(f"<(?i:meta|link|base|script){_REST}")
+_TAGS_AND_LINKS = re.compile(f"<(?i:meta|link|base|script|a|area){_REST}")
+_WORD = re.compile(r"[\w.-]+")
+#: Also by a character reference.
+_MAY_NAME_LICENSE = re.compile("license|rel=[^ >]*&", re.IGNORECASE)
+
+
+def _end_of_statements(text: str, agents: Sequence[str]) -> int:
+    """Return where the last tag ends that may state something; 0 if none does.
+
+    A tree of HTML grows from its beginning: what follows does not change the tags before.
+    """
+    names = _first_words(tuple(agents))
+    end = base = 0
+    tags = _TAGS_AND_LINKS if _MAY_NAME_LICENSE.search(text) else _TAGS
+    for tag in tags.finditer(text):
+        # Many attributes are cut, so that there may be other tags within.
+        content = unescape(tag[0]).lower()
+        if "<base" in content:
+            # It is the base of all URLs, also of those before it.
+            base = tag.end()
+        if "<script" in content and "rsl" in content:
+            # It ends somewhere behind.
+            return len(text)
+        words = _WORD.findall(content)
+        is_meta = "<meta" in content
+        if (
+            (is_meta and not names.isdisjoint(words))
+            or (not is_meta and "license" in content)
+            or len(words) > MAX_ATTRIBUTES
+        ):
+            end = tag.end()
+    return max(end, base) if end else 0
+
+
+@lru_cache(maxsize=16)
+def _first_words(agents: tuple[str, ...]) -> frozenset[str]:
+    """Return the first word of each name of a tag <meta> that is read."""
+    names = ("robots", *_TDM_NAMES, *crawler_names(agents))
+    return frozenset(words[0] for words in map(_WORD.findall, names) if words)
 
 
 def _decoded(body: bytes, charset: str | None) -> str:

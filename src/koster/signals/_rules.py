@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 from ..crawlers import registered
 from ._dates import moments_of
@@ -110,8 +111,13 @@ def _joined_date(value: str, following: list[str]) -> tuple[str, int]:
     return value, 1
 
 
-def crawler_names(agents: Iterable[str]) -> dict[str, str]:
+def crawler_names(agents: Iterable[str]) -> Mapping[str, str]:
     """Return the product tokens of known crawlers, and agents, by themselves in lower case."""
+    return _names_with(tuple(agents))
+
+
+@lru_cache(maxsize=16)
+def _names_with(agents: tuple[str, ...]) -> Mapping[str, str]:
     tokens = [agent.partition("/")[0].strip() for agent in agents]
     tokens += (each.token for each in registered())
     return {token.lower(): token for token in tokens if token}

@@ -21,8 +21,8 @@ from ...dialects import Dialect
 from ...errors import KosterError, MissingExtraError, UnreadableError
 from .. import file_access, writing
 from ..extras import imported
-from ..help import INPUT, OUTPUT, command, group
-from ..names import CrawlerType, warn_of_unknown
+from ..help import INPUT, OUTPUT, RULES, command, group
+from ..names import CrawlerType, check_crawlers, warn_of_unknown
 from ..progress import byte_progress
 from ..stopping import stoppable
 from ..types import DelimiterType, FileType, FolderType, dialect_option
@@ -62,7 +62,28 @@ def _check_folder(_context: click.Context, _option: click.Parameter, path: str) 
 
 
 def _options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that all of these commands share."""
+    """Add the options that the commands for archives and tables share."""
+    for option in (
+        click.option(
+            "--delimiter",
+            type=DelimiterType(),
+            metavar="CHAR",
+            panel=COLUMNS,
+            help="Between the cells of CSV. Default: a comma, or a tab in files named .tsv.",
+        ),
+        click.option(
+            "--body",
+            metavar="COLUMN",
+            panel=COLUMNS,
+            help="Of robots.txt files. Default: body, text, content, robots_txt or robots.",
+        ),
+    ):
+        command = option(command)
+    return _run_options(command)
+
+
+def _run_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of all runs."""
 
     @wraps(command)
     def with_lists(
@@ -90,22 +111,9 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
             type=FolderType(),
             metavar="FOLDER",
             panel=OUTPUT,
-            help="Folder for the answers: a Parquet file for each input.",
+            help="Folder for the answers: Parquet files.",
         ),
         dialect_option("How to read the files"),
-        click.option(
-            "--delimiter",
-            type=DelimiterType(),
-            metavar="CHAR",
-            panel=COLUMNS,
-            help="Between the cells of CSV. Default: a comma, or a tab in files named .tsv.",
-        ),
-        click.option(
-            "--body",
-            metavar="COLUMN",
-            panel=COLUMNS,
-            help="Of robots.txt files. Default: body, text, content, robots_txt or robots.",
-        ),
         click.option(
             "--from-file",
             multiple=True,
@@ -294,6 +302,52 @@ def facts(
     _run(question, *_find_inputs(inputs), output, jobs, is_quiet=quiet)
 
 
+@command("bulk signals", _CODES.replace("robots.txt", "HTML page"))
+@click.option(
+    "-c", "--crawler", "crawlers", multiple=True, metavar="NAME", type=CrawlerType(), panel=RULES,
+    help="Also answer for this crawler, where it has another answer than all. Repeatable.",
+)  # fmt: skip
+@_run_options
+def signals(
+    inputs: Sequence[str],
+    output: str,
+    crawlers: Sequence[str],
+    dialect: Dialect,
+    jobs: int | None,
+    quiet: bool,
+) -> None:
+    """Find what sites say about the use of each archived page, and in which grammar.
+
+    INPUT is a WARC file, a URL of one (https://, s3://), or a folder: name those of the pages and
+    those of the robots.txt files of a crawl together. What they state are preferences.
+    """
+    check_crawlers(crawlers)
+    warn_of_unknown(crawlers)
+    runs = _runs()
+    imported("signals._pages")
+    found, errors = _find_inputs(inputs)
+    errors += [f"{each.path}: is not a WARC file" for each in found if each.kind != "warc"]
+    archives = [each for each in found if each.kind == "warc"]
+    question = runs.Question("signals", tuple(dict.fromkeys(crawlers)), dialect=dialect.name)
+    done = _answered(question, archives, errors, output, jobs, is_quiet=quiet)
+    _print_errors(done)
+    if all(each.why is not None for each in done.shards):
+        sys.exit(3)
+    from ..._reports.use import UseShares
+
+    try:
+        counts = imported("bulk.use_report").use_report(output)
+    except KosterError as error:
+        _fail(str(error))
+    if not quiet:
+        render(UseShares(counts))
+        _print_rest(done)
+    if not counts.crawls:
+        screen.complain("no HTML pages in the inputs")
+    is_failed = errors or done.failed or not counts.crawls
+    sys.exit(3 if is_failed else 1 if done.bad else 0)
+
+
 def _all_agents(agents: Sequence[str], lists: Sequence[str]) -> tuple[str, ...]:
     """Return the agents of all options, each once."""
     found: list[str] = []
@@ -339,18 +393,7 @@ def _run(
     is_quiet: bool,
 ) -> None:
     """Answer the question, print a summary, and exit with its code."""
-    runs = _runs()
-    for error in errors:
-        screen.complain(error)
-    if not inputs:
-        sys.exit(3)
-    try:
-        with _progress(inputs, is_quiet=is_quiet) as progress:
-            done = runs.run(question, inputs, output, jobs, progress)
-    except runs.ForeignFolderError as error:
-        raise click.UsageError(printable(str(error))) from error
-    except KosterError as error:
-        _fail(str(error))
+    done = _answered(question, inputs, errors, output, jobs, is_quiet=is_quiet)
     _print_summary(done, output, is_quiet=is_quiet)
     if len({each.kind for each in inputs}) > 1 and not is_quiet:
         print("Inputs of several kinds have shards with other columns: read them by name")
@@ -358,6 +401,30 @@ def _run(
         screen.complain("no robots.txt in the inputs")
         sys.exit(3)
     sys.exit(3 if errors or done.failed else 1 if done.bad else 0)
+
+
+def _answered(
+    question: runs.Question,
+    inputs: list[Input],
+    errors: list[str],
+    output: str,
+    jobs: int | None,
+    *,
+    is_quiet: bool,
+) -> runs.Run:
+    """Print errors and answer the question; exit if that fails."""
+    runs = _runs()
+    for error in errors:
+        screen.complain(error)
+    if not inputs:
+        sys.exit(3)
+    try:
+        with _progress(inputs, is_quiet=is_quiet) as progress:
+            return runs.run(question, inputs, output, jobs, progress)  # type: ignore[no-any-return]
+    except runs.ForeignFolderError as error:
+        raise click.UsageError(printable(str(error))) from error
+    except KosterError as error:
+        _fail(str(error))
 
 
 def _print_errors(done: runs.Run) -> None:
@@ -387,6 +454,11 @@ def _print_summary(done: runs.Run, output: str, *, is_quiet: bool) -> None:
         print(
             f"{rows:,} of them new, from {count_noun(new, 'input')}, in {done.seconds:,.1f} s{rate}"
         )
+    _print_rest(done)
+
+
+def _print_rest(done: runs.Run) -> None:
+    """Print what else there is to say about a run."""
     for note in done.notes:
         print(note)
     if done.bad:
@@ -436,11 +508,9 @@ def _progress(inputs: list[Input], *, is_quiet: bool) -> Iterator[Any]:
 )
 @click.option(
     "--title",
-    default="Sites that block crawlers",
-    show_default=True,
     metavar="TEXT",
     panel=OUTPUT,
-    help="The page's title.",
+    help="The page's title. Default: what the report is about.",
 )
 @click.option(
     "--sites",
@@ -455,41 +525,79 @@ def report(
     answers: str,
     output: str,
     table: str | None,
-    title: str,
+    title: str | None,
     sites: str | None,
     crawl_column: str | None,
     time_column: str | None,
 ) -> None:
-    """Chart the answers of classify on a page, and as CSV.
+    """Chart the answers of classify or signals on a page, and as CSV.
 
     FOLDER has the answers. Columns default to those that classify was given.
     """
+    runs = _runs()
+    try:
+        if runs.question_of(answers) == "signals":
+            if crawl_column or time_column:
+                raise click.UsageError("--crawl-column and --time-column are for tables")
+            _report_use(answers, output, table, title, sites)
+        else:
+            _report_blocking(answers, output, table, title, sites, crawl_column, time_column)
+    except KosterError as error:
+        _fail(str(error))
+    print(f"{printable(output)}{f' and {printable(table)}' if table else ''}")
+
+
+def _report_blocking(
+    answers: str,
+    output: str,
+    table: str | None,
+    title: str | None,
+    sites: str | None,
+    crawl_column: str | None,
+    time_column: str | None,
+) -> None:
+    from ..._reports.bulk import Shares, as_csv, as_page
+    from ...bulk import report as reports
+
+    found = reports.report(answers, crawl_column, time_column, sites)
+    bad = f", {count_noun(found.bad, 'record')} of which could not be read" if found.bad else ""
+    source = _provenance(answers, f"{count_noun(found.inputs, 'input')}{bad}", found.dialect)
+    shares = Shares(found, title or "Sites that block crawlers", source)
+    _write(output, as_page(shares), table, as_csv(found))
+    render(shares)
+    if found.undated and found.undated == found.files:
+        print("Name other columns with --crawl-column or --time-column")
+
+
+def _report_use(
+    answers: str, output: str, table: str | None, title: str | None, sites: str | None
+) -> None:
+    from ..._reports.use import UseShares, as_csv, as_page
+    from ...bulk.use_report import use_report
+
+    found = use_report(answers, sites)
+    pages = count_noun(sum(each.pages for each in found.crawls), "page")
+    source = _provenance(answers, pages, found.dialect)
+    shares = UseShares(found, title or "What sites say about use", source)
+    _write(output, as_page(shares), table, as_csv(found))
+    render(shares)
+
+
+def _provenance(answers: str, what: str, dialect: str) -> str:
+    """Return where the numbers of a report are from."""
     from datetime import date
 
     from ... import __version__
 
-    _runs()
-    from ..._reports.bulk import Shares, as_csv, as_page
-    from ...bulk import report as reports
-
-    try:
-        found = reports.report(answers, crawl_column, time_column, sites)
-        bad = f", {count_noun(found.bad, 'record')} of which could not be read" if found.bad else ""
-        provenance = (
-            f"{answers} ({count_noun(found.inputs, 'input')}{bad}), {date.today()}, "
-            f"by koster {__version__}{f', read as {found.dialect}' if found.dialect else ''}"
-        )
-        shares = Shares(found, title, provenance)
-        writing.replace(output, as_page(shares).encode("utf-8"))
-        if table:
-            writing.replace(table, as_csv(found).encode("utf-8"))
-    except KosterError as error:
-        _fail(str(error))
-    render(shares)
-    if found.undated and found.undated == found.files:
-        print("Name other columns with --crawl-column or --time-column")
-    print(f"{printable(output)}{f' and {printable(table)}' if table else ''}")
+    read = f", read as {dialect}" if dialect else ""
+    return f"{answers} ({what}), {date.today()}, by koster {__version__}{read}"
 
 
-for _command in (classify, decide, facts, report):
+def _write(output: str, page: str, table: str | None, rows: str) -> None:
+    writing.replace(output, page.encode("utf-8"))
+    if table:
+        writing.replace(table, rows.encode("utf-8"))
+
+
+for _command in (classify, decide, facts, signals, report):
     bulk.add_command(_command)

@@ -15,14 +15,13 @@ import rich_click as click
 from ..._reports import screen
 from ..._reports.registry import render
 from ..._reports.signals import PageSignals
-from ...crawlers import policy_token
 from ...dialects import Dialect
 from ...errors import MissingExtraError, UnreadableError, UrlError
 from ...signals import Signals, Stated, Use
 from ...signals import signals as signals_of
 from .. import fetch_options, file_access, reading
 from ..help import INPUT, OUTPUT, RULES, command
-from ..names import CrawlerType, warn_of_unknown
+from ..names import CrawlerType, check_crawlers, warn_of_unknown
 from ..stopping import stoppable
 from ..types import FileType, HeaderType, dialect_option, format_option
 
@@ -186,13 +185,7 @@ def _check_usage(urls: tuple[str, ...], files: Files, crawlers: tuple[str, ...])
         raise click.UsageError("--robots is a file: with --url nothing is fetched")
     if files.url is not None and not files.url.startswith("/"):
         _check_url(files.url)
-    for name in crawlers:
-        if not name.strip() or name.strip() == "*":
-            raise click.UsageError("--crawler needs a name; the answers begin with everybody's")
-        if policy_token(name) is not None:
-            raise click.UsageError(
-                f"{name} is a policy token, not a crawler: it is read for every crawler"
-            )
+    check_crawlers(crawlers)
 
 
 def _check_url(url: str) -> None:
