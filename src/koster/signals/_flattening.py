@@ -55,13 +55,13 @@ _FOLLOWED = re.compile(
     f"<(/?)({'|'.join(sorted(_FOREIGN | _FOREIGN_TEXTS | _NUMBERED))})(?![^\t\n\f\r />])",
     re.IGNORECASE | re.ASCII,
 )
-_HAS_FOREIGN = re.compile(f"<(?:{'|'.join(_FOREIGN)})", re.IGNORECASE | re.ASCII)
 
 
 def hides_tags(text: str) -> bool:
     """Return what `FlatPage.hides_tags` is, without making the page flat."""
     texts = _Texts()
-    return _HAS_FOREIGN.search(text) is not None and any(
+    lower = text.lower()
+    return any(f"<{name}" in lower for name in _FOREIGN) and any(
         texts.follow(tag[2].lower(), tag[1], text, tag.end())
         and tag[2].lower() in _NUMBERED
         and not tag[1]

@@ -104,8 +104,8 @@ _REST = (
 _TAGS = re.compile(f"<(?i:meta|link|base|script){_REST}")
 _TAGS_AND_LINKS = re.compile(f"<(?i:meta|link|base|script|a|area){_REST}")
 _WORD = re.compile(r"[\w.-]+")
-#: Also by a character reference.
-_MAY_NAME_LICENSE = re.compile("license|rel=[^ >]*&", re.IGNORECASE)
+#: What may be "license", with character references.
+_REL_WITH_REFERENCE = re.compile("rel=[^ >]*&")
 
 
 def _end_of_statements(text: str, agents: Sequence[str]) -> int:
@@ -115,8 +115,9 @@ def _end_of_statements(text: str, agents: Sequence[str]) -> int:
     """
     names = _first_words(tuple(agents))
     end = base = 0
-    tags = _TAGS_AND_LINKS if _MAY_NAME_LICENSE.search(text) else _TAGS
-    for tag in tags.finditer(text):
+    lower = text.lower()
+    may_name_license = "license" in lower or _REL_WITH_REFERENCE.search(lower)
+    for tag in (_TAGS_AND_LINKS if may_name_license else _TAGS).finditer(text):
         # Many attributes are cut, so that there may be other tags within.
         content = unescape(tag[0]).lower()
         if "<base" in content:
