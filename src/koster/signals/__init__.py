@@ -30,7 +30,10 @@ from ._model import (
     Use,
 )
 from ._robots import use_of
-from ._uses import Unstated, UseDecision
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ._uses import Unstated, UseDecision
 
 __all__ = [
     "GRAMMARS",
@@ -54,3 +57,12 @@ __all__ = [
     "stated_to_everybody",
     "use_of",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Import what is about clients when it is used: HTTP takes longer than the rest."""
+    if name not in ("Unstated", "UseDecision"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import _uses  # noqa: PLC0415
+
+    return getattr(_uses, name)
