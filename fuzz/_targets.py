@@ -47,6 +47,7 @@ TARGETS = {
         Target("warc", 400),
         Target("tables", 400, known=_ARROW_ABORTS),
         Target("logs", 400),
+        Target("signals", 300, needs="selectolax"),
     )
 }
 

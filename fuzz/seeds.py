@@ -71,6 +71,9 @@ _ANSWERS = (
     bytes([2, 0, 4, 0, 0, 0, 1, 190, 0, 0, 5, 132, 0, 0, 0, 170, 200, 1, 20, 0, 0]),
 )
 
+#: Of each source of signals how many parts, then the parts.
+_SIGNALS = (4, 0, 60, 90, 120, 3, 0, 40, 90, 6, 60, 0, 30, 90, 150, 70, 2, 0, 80, 3, 0, 30, 60)
+
 
 def main() -> None:
     """Write all of them, in place of the last ones."""
@@ -94,6 +97,7 @@ def _all() -> Iterator[tuple[str, bytes]]:
     yield from (("warc", b"\xf0\0" + each) for each in (_WARC, gzip.compress(_WARC, mtime=0) * 2))
     yield from (("tables", bytes([0xE6, kind & 3]) + content) for kind, content in _TABLES)
     yield from (("access", data) for data in _ANSWERS)
+    yield from (("signals", bytes([kind, *_SIGNALS])) for kind in (0, 1, 8))
     yield from (("cache", bytes([kind, 0, 0, 1, 2, 3])) for kind in (0, 120, 200, 250))
 
 

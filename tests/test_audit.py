@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from html.parser import HTMLParser
+from typing import Any
 
 import pytest
 
@@ -21,6 +23,7 @@ from koster._reports.audit import (
 from koster.analysis import Extent
 from koster.audit import audit
 from koster.crawlers import Obeys, Purpose
+from koster.signals import Stated, Use, signals
 from tests.helpers.owners import parsed
 
 
@@ -327,19 +330,23 @@ def _known(*tokens: str) -> list[crawlers.Crawler]:
 @pytest.mark.parametrize(
     ("text", "access", "line", "row"),
     [
-        (f"User-agent: {TOKEN}\nDisallow: /\n", "blocked", 2, f"{TOKEN}: blocked; crawlers: allowed"),
+        (f"User-agent: {TOKEN}\nDisallow: /\n", "blocked", 2, "use: no; crawlers: allowed"),
         (
             f"User-agent: *\nDisallow: /\n\nUser-agent: {TOKEN}\nAllow: /\n", "allowed", None,
-            f"{TOKEN}: allowed; crawlers: blocked",
+            "blocked",
         ),
         (
             f"User-agent: {TOKEN}\nDisallow: /\nAllow: /press/\n", "blocked except /press/", 2,
-            f"{TOKEN}: blocked except /press/; crawlers: allowed",
+            "use: no; crawlers: allowed",
         ),
-        (f"User-agent: {TOKEN}\nDisallow:\n", "allowed", None, f"{TOKEN}: allowed; crawlers: allowed"),
+        (
+            f"User-agent: {TOKEN}\nDisallow: /news/\n", "allowed except /news/", 2,
+            "use: no in part; crawlers: allowed",
+        ),
+        (f"User-agent: {TOKEN}\nDisallow:\n", "allowed", None, "allowed"),
     ],
 )  # fmt: skip
-def test_training_begins_with_what_a_policy_token_states(
+def test_training_is_never_allowed_if_a_policy_token_says_no(
     text: str, access: str, line: int | None, row: str
 ) -> None:
     result = audit(parsed(text), _known("GPTBot", "Googlebot"))
@@ -368,3 +375,117 @@ def test_policy_tokens_that_no_group_names(text: str, access: str) -> None:
     assert (policy.extent, policy.access, policy.rule) == (None, access, None)
     assert not any(TOKEN in row.text for row in result.overview)
     assert not any(TOKEN in hint for hint in _hints(result))
+
+
+#: Files, and for uses what is stated about the start page, by which lines, and about other paths.
+USES: list[tuple[str, dict[str, tuple[str, list[int], list[tuple[str, int]]]]]] = [
+    ("", {}),
+    ("User-agent: *\nDisallow: /cart/\n", {}),
+    (
+        "User-agent: *\nContent-Signal: search=yes, ai-train=no\n",
+        {"search": ("yes", [2], []), "ai-train": ("no", [2], [])},
+    ),
+    (
+        "User-agent: *\nContent-Usage: train-ai=y\nContent-Usage: /news/ train-ai=n, search=n\n",
+        {"ai-train": ("yes", [2], [("no", 3)]), "search": ("unstated", [], [("no", 3)])},
+    ),
+    # The same about other paths is not said.
+    (
+        "User-agent: *\nContent-Usage: train-ai=n\nContent-Usage: /news/ train-ai=n\n",
+        {"ai-train": ("no", [2], [])},
+    ),
+    # Only for a crawler, and none of the uses.
+    ("User-agent: GPTBot\nContent-Usage: train-ai=n\nContent-Usage: / x=n\n", {}),
+    ("User-agent: *\nContent-Usage: /a x=n\nContent-Usage: /b train-ai=maybe\n", {}),
+    (
+        f"User-agent: {TOKEN}\nDisallow: /\n\nUser-agent: *\nContent-Signal: ai-train=yes\n",
+        {"ai-train": ("conflict", [2, 5], [])},
+    ),
+    (f"User-agent: {TOKEN}\nDisallow: /news/\n", {"ai-train": ("unstated", [], [("no", 2)])}),
+    (
+        f"User-agent: {TOKEN}\nDisallow: /\nAllow: /press/\n",
+        {"ai-train": ("no", [2], [("yes", 2)])},
+    ),
+    ("User-agent: Google-Extended\nDisallow: /\n", {}),
+    # Nobody has read the license.
+    (
+        "License: https://shop.example/license.xml\nUser-agent: *\nContent-Signal: ai-train=no\n",
+        {str(use): ("undecided", [], []) for use in Use} | {"ai-train": ("no", [3], [])},
+    ),
+    (
+        "User-agent: *\nDisallow: /\n",
+        dict.fromkeys(
+            ("search", "snippet", "archive", "ai-input", "ai-train"), ("no", [2], [])
+        ),
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), USES, ids=range(len(USES)))
+def test_uses(text: str, expected: dict[str, Any]) -> None:
+    found = {
+        str(each.use): (
+            str(each.stated),
+            sorted(some.line or 0 for some in each.statements),
+            [(str(some.stated), some.line) for some in each.elsewhere],
+        )
+        for each in audit(parsed(text), []).uses
+    }
+    assert found == {str(use): expected.get(use, ("unstated", [], [])) for use in Use}
+
+
+@pytest.mark.parametrize("text", [text for text, _ in USES])
+def test_uses_are_those_of_signals(text: str) -> None:
+    result = audit(parsed(text), [])
+    page = signals("/", robots=text, now=datetime(2026, 11, 30, tzinfo=UTC))
+    everybody = [each for each in page.answers if not each.crawler]
+    assert [(each.use, each.stated, each.statements) for each in result.uses] == [
+        (each.use, each.stated, each.statements) for each in everybody
+    ]
+    assert result.unread == page.unread
+
+
+def test_uses_of_what_is_no_robots_txt(capsys: pytest.CaptureFixture[str]) -> None:
+    result = audit(parsed("<html>Log in</html>"), [])
+    assert {each.stated for each in result.uses} == {Stated.UNDECIDED}
+    for show in (print_text, print_markdown, print_html):
+        show(Audited(result))
+        shown = capsys.readouterr().out
+        assert "Not read:" in shown
+        assert "no line in it is one of a robots.txt" in shown
+        assert "Undecided" in shown
+        assert "Unstated" not in shown
+        assert shown.index("Not read:") < shown.lower().index("use of pages")
+    print_text(Audited(result))
+    assert capsys.readouterr().out.startswith("Not read: robots.txt: no line in it is one of a")
+
+
+PARTS = (
+    "User-agent: *\nContent-Signal: search=yes, ai-train=no\n"
+    "Content-Usage: /press/ train-ai=y\nContent-Usage: /x other=n\n"
+)
+
+
+def test_each_preference_is_shown_once(capsys: pytest.CaptureFixture[str]) -> None:
+    result = audit(parsed(PARTS), _known("GPTBot", "Googlebot"))
+    for show in (print_text, print_markdown, print_html):
+        show(Audited(result))
+        shown = capsys.readouterr().out
+        for words in ("search=yes", "ai-train=no", "/press/ train-ai=y", "other=n"):
+            assert shown.count(words) == 1, (show, words)
+    print_text(Audited(result))
+    lines = [" ".join(each.split()) for each in capsys.readouterr().out.splitlines()]
+    start = lines.index("Use of pages Stated")
+    in_part = "in part yes (Content-Usage: /press/ train-ai=y, line 3)"
+    assert lines[start + 1 : start + 4] == [
+        "Search yes (Content-Signal: search=yes, line 2)",
+        f"AI training no (Content-Signal: ai-train=no, line 2); {in_part}",
+        "Unstated snippets, archives, AI answers, text and data mining",
+    ]
+    assert "AI training use: no; crawlers: allowed" in lines[:start]
+
+
+def test_many_sources_of_a_use_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = "".join(f"Content-Usage: /{number} train-ai=n\n" for number in range(9))
+    print_text(Audited(audit(parsed(f"User-agent: *\n{lines}"), [])))
+    assert "line 4; and 6 more)" in capsys.readouterr().out

@@ -15,7 +15,7 @@ FOLDER = ROOT / "src/koster/fetch"
 
 _RENAMED = {"AbstractAsyncContextManager": "AbstractContextManager"}
 _HEADER = "# Made from koster/fetch/_async/{name} by `make generate`. Do not edit.\n"
-_NAMES = ("client.py", "turn.py")
+_NAMES = ("client.py", "hooks.py", "turn.py", "uses.py")
 
 
 def files() -> dict[Path, str]:

@@ -29,11 +29,19 @@ from .analysis import (
 from .crawlers import POLICY_TOKENS, Crawler, Obeys, PolicyToken, Purpose, place_in_reports
 from .model import Rule
 from .robots import RobotsTxt, Rules
+from .signals import (
+    GRAMMARS,
+    Signals,
+    Stated,
+    Statement,
+    Use,
+    stated_to_everybody,
+)
 
 if TYPE_CHECKING:
     from .directives import Preference
 
-__all__ = ["MARK", "Audit", "Policy", "Row", "Verdict", "audit"]
+__all__ = ["MARK", "Audit", "Policy", "Row", "StatedUse", "Verdict", "audit"]
 
 #: The rows of the overview: a label, and the purposes. The last ones share a row if they are alike.
 _ROWS = (
@@ -60,6 +68,17 @@ _MAX_NAMES = 3
 _MAX_PATHS = 2
 #: The maximum number of characters of a path there.
 _MAX_PATH = 100
+#: The page whose uses are shown.
+_START_PAGE = "/"
+#: What crawlers of some rows use pages for.
+_USES = {
+    Purpose.SEARCH: Use.SEARCH,
+    Purpose.AI_SEARCH: Use.AI_INPUT,
+    Purpose.TRAINING: Use.AI_TRAIN,
+}
+#: Grammars that state more than who may fetch a page.
+_OF_USE = frozenset(each.name for each in GRAMMARS) - {"group"}
+_POLICY = next(each for each in GRAMMARS if each.name == "policy-token")
 #: A page that no rule is about: it shows what applies to most of a site.
 _USUAL_PAGE = "/some/usual/page"
 #: With more preferences than this, no more are collected.
@@ -149,6 +168,29 @@ class Policy:
     is_proved: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class StatedUse:
+    """What a file states to everybody about a use of the start page, ``/``.
+
+    ``statements`` state it; ``elsewhere`` state something else about other paths.
+    """
+
+    use: Use
+    stated: Stated
+    statements: tuple[Statement, ...]
+    elsewhere: tuple[Statement, ...]
+
+    @property
+    def restriction(self) -> str:
+        """What says no to the use, apart from who may fetch pages: ``no`` or ``no in part``."""
+        for statements, words in ((self.statements, "no"), (self.elsewhere, "no in part")):
+            if any(
+                each.stated is Stated.NO and each.grammar.name in _OF_USE for each in statements
+            ):
+                return words
+        return ""
+
+
 def _shown(pattern: str) -> str:
     return "the home page" if pattern == "/$" else truncated(pattern, _MAX_PATH)
 
@@ -183,13 +225,19 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """The audit of a file for known crawlers."""
+    """The audit of a file for known crawlers.
+
+    ``uses`` are those of the start page. ``unread`` says that the file is none, and why: then no
+    use is unstated.
+    """
 
     verdicts: tuple[Verdict, ...]
     preferences: tuple[Preference, ...]
     licenses: tuple[str, ...]
     sitemaps: tuple[str, ...]
     policies: tuple[Policy, ...]
+    uses: tuple[StatedUse, ...] = ()
+    unread: tuple[str, ...] = ()
 
     @property
     def stated_policies(self) -> tuple[Policy, ...]:
@@ -222,7 +270,7 @@ class Audit:
     def overview(self) -> tuple[Row, ...]:
         """What applies to the crawlers of each purpose, in a few words."""
         rows = [
-            self._with_policies(_row(label, purpose, self.of(purpose)))
+            self._with_use(_row(label, purpose, self.of(purpose)))
             for label, purpose in _ROWS
             if self.of(purpose)
         ]
@@ -234,15 +282,13 @@ class Audit:
             rows.append(Row(label, purposes, shared[0].extent, shared[0].text))
         return tuple(rows)
 
-    def _with_policies(self, row: Row) -> Row:
-        """Return a row that begins with what policy tokens of its purpose state."""
-        policies = [each for each in self.stated_policies if each.token.purpose in row.purposes]
-        if not policies:
+    def _with_use(self, row: Row) -> Row:
+        """Return a row that never says *allowed* if the use itself is not."""
+        name = _USES.get(row.purposes[0])
+        stated = next((each.restriction for each in self.uses if each.use is name), "")
+        if not stated or row.extent is Extent.ALL:
             return row
-        stated = "; ".join(f"{each.token.token}: {each.access}" for each in policies)
-        is_mixed = any(each.extent is not row.extent for each in policies)
-        extent = Extent.SOME if is_mixed else row.extent
-        return replace(row, extent=extent, text=f"{stated}; crawlers: {row.text}")
+        return replace(row, extent=Extent.SOME, text=f"use: {stated}; crawlers: {row.text}")
 
 
 def _row(label: str, purpose: Purpose, verdicts: tuple[Verdict, ...]) -> Row:
@@ -311,7 +357,37 @@ def audit(
     auditor = _Auditor(robots, budget or Budget())
     verdicts = tuple(map(auditor.verdict, crawlers.known() if known is None else known))
     policies = tuple(map(auditor.policy, POLICY_TOKENS))
-    return Audit(verdicts, auditor.preferences(), robots.licenses, robots.sitemaps, policies)
+    signals, elsewhere = stated_to_everybody(robots, _START_PAGE)
+    return Audit(
+        verdicts, auditor.preferences(), robots.licenses, robots.sitemaps, policies,
+        tuple(_uses(signals, elsewhere, policies)), signals.unread,
+    )  # fmt: skip
+
+
+def _uses(
+    signals: Signals, elsewhere: tuple[Statement, ...], policies: tuple[Policy, ...]
+) -> Iterator[StatedUse]:
+    """Yield what is stated about each use."""
+    others = [*elsewhere, *_policies_elsewhere(policies, signals)]
+    for each in signals.answers:
+        differing = tuple(
+            some for some in others if some.use is each.use and some.stated is not each.stated
+        )
+        yield StatedUse(each.use, each.stated, each.statements, differing)
+
+
+def _policies_elsewhere(policies: tuple[Policy, ...], signals: Signals) -> Iterator[Statement]:
+    """Yield what policy tokens state about the part of a site without the start page."""
+    for each in policies:
+        if each.extent is Extent.SOME and each.rule is not None:
+            answer = signals.of(_USES[each.token.purpose])
+            is_no = any(
+                some.grammar is _POLICY and some.stated is Stated.NO for some in answer.statements
+            )
+            stated = Stated.YES if is_no else Stated.NO
+            text = f"{each.token.token}: {each.access}"
+            place = f"robots.txt, line {each.rule.line}"
+            yield Statement(_POLICY, place, text, answer.use, stated, "", each.rule.line)
 
 
 @dataclass(frozen=True)

@@ -168,7 +168,8 @@ def test_licenses_are_fetched(shop: Site) -> None:
     shop.robots(body=ROBOTS + lines.encode())
     (page,) = pages(f"{shop.url}/tea", status=3)
     assert [each.partition(":")[0] for each in page["unread"]] == [
-        "/0.xml", "/1.xml", "/2.xml", "/3.xml", "/4.xml", "licenses",
+        "/0.xml", "/1.xml", "/2.xml", "/3.xml", "/4.xml",
+        "robots.txt, line 12", "robots.txt, line 13",
     ]  # fmt: skip
 
 

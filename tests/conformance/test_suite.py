@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tarfile
 from collections import Counter
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import pytest
 
 import koster
 from koster import conformance
+from koster.signals import Use, signals
 from tests.helpers.support import ROOT
 from tools.suite import export
 from tools.suite.source import entries
@@ -26,7 +28,13 @@ CASES = {case["id"]: case for case in export.cases()}
 SERVER_CASES = {case["id"]: case for case in export.server_cases()}
 
 
-@pytest.mark.parametrize(("name", "schema"), [("cases", "case"), ("servers", "server-case")])
+SIGNALS_CASES = {case["id"]: case for case in export.signals_cases()}
+
+
+@pytest.mark.parametrize(
+    ("name", "schema"),
+    [("cases", "case"), ("servers", "server-case"), ("signals", "signals-case")],
+)
 def test_every_case_is_valid(name: str, schema: str) -> None:
     validator = jsonschema.Draft202012Validator(
         json.loads((FOLDER / "schema" / f"{schema}.json").read_text("utf-8"))
@@ -49,6 +57,30 @@ def test_there_are_as_many_cases_as_promised() -> None:
     levels = Counter(case["level"] for case in (*CASES.values(), *SERVER_CASES.values()))
     for level, count in levels.items():
         assert re.search(rf"^\| `{level}` \|.*\| {count} \|$", readme, re.MULTILINE), (level, count)
+
+
+def test_cases_about_use_have_sources_and_answers() -> None:
+    paths = sorted((FOLDER / "signals").glob("*.json"))
+    some = [case for path in paths for case in json.loads(path.read_text("utf-8"))["cases"]]
+    assert {case["id"]: case for case in some} == SIGNALS_CASES
+    readme = (FOLDER / "README.md").read_text("utf-8")
+    assert f"| {len(some)} pages: what" in readme
+    assert re.search(rf"^\| `draft` \|.*\| {len(some)} \|$", readme, re.MULTILINE)
+    assert f"{len(some)} cases" in (FOLDER / "CHANGELOG.md").read_text("utf-8")
+    for case in some:
+        found = signals(
+            case["url"],
+            robots=case.get("robots", {}).get("text"),
+            headers=[(name, value) for name, value in case.get("headers", ())],
+            html=case["html"]["text"].encode() if "html" in case else None,
+            tdmrep=case["tdmrep"]["text"].encode() if "tdmrep" in case else None,
+            licenses={url: each["text"].encode() for url, each in case.get("licenses", {}).items()},
+            crawlers=[each["agent"] for each in case["questions"] if each["agent"]],
+            now=datetime.fromisoformat(case["now"]),
+        )
+        for each in case["questions"]:
+            answers = {use: found.of(Use(use), each["agent"] or "").stated for use in each["uses"]}
+            assert answers == each["uses"], case["id"]
 
 
 def test_cases_of_the_rfc_name_their_sentences() -> None:

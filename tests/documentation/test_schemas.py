@@ -111,8 +111,10 @@ def test_diff() -> None:
 
 
 def test_audit() -> None:
-    Path("token.txt").write_text("User-agent: __usage_ai-training\nDisallow: /\n")
-    schemas.check_json("audit", run_json("audit", "robots.txt"), run_json("audit", "token.txt"))
+    Path("token.txt").write_text("User-agent: __usage_ai-training\nDisallow: /\nAllow: /a\n")
+    Path("page.html").write_text("<html>Log in</html>")
+    files = ("robots.txt", "token.txt", "page.html")
+    schemas.check_json("audit", *(run_json("audit", each) for each in files))
 
 
 def test_signals(site: Site) -> None:

@@ -24,6 +24,7 @@ SITES: dict[str, str | int] = {
     "example.com": "User-agent: *\nDisallow: /private\nCrawl-delay: 0.01\n",
     "example.org": "User-agent: *\nCrawl-delay: 0.01\n",
     "shop.example": (ROOT / "examples" / "robots.txt").read_text("utf-8"),
+    "news.example": "User-agent: *\nContent-Signal: ai-train=yes\nDisallow: /archive/\nCrawl-delay: 0.01\n",
     "down.example": 503,
     "none.example": 404,
 }

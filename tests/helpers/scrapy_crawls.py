@@ -28,7 +28,7 @@ class Crawl:
     ``pages`` are URLs, or arguments of requests; see `scrapy_worker`. Unreachable sites are asked again after
     ``min_retry`` seconds. Its attributes are the URLs
     that were crawled, each with its status; the message of each URL that was blocked, and what its
-    error carries; the errors of the others; the statistics; sizes of parsed files; and the log.
+    error carries; the errors of the others; the statistics; sizes of parsed files; the items; and the log.
     """
 
     def __init__(
@@ -59,6 +59,7 @@ class Crawl:
         self.failed: dict[str, str] = result["failed"]
         self.stats: dict[str, Any] = result["stats"]
         self.parsed: list[int] = result["parsed"]
+        self.items: list[dict[str, Any]] = result["items"]
         self.log: list[str] = result["log"]
 
     @property

@@ -46,10 +46,14 @@ class Spider(scrapy.Spider):
     def from_crawler(cls, crawler: Any, *args: Any, **kwargs: Any) -> Spider:
         spider = super().from_crawler(crawler, *args, **kwargs)
         crawler.signals.connect(spider.on_robots, signals.robots_parsed)
+        crawler.signals.connect(spider.on_item, signals.item_scraped)
         return spider
 
     def on_robots(self, robotparser: Any, request: Any) -> None:
         self.result["parsed"].append(len(robotparser.robots.body))
+
+    def on_item(self, item: Any) -> None:
+        self.result["items"].append(dict(item))
 
     async def start(self) -> Any:
         for page in self.pages:
@@ -68,6 +72,7 @@ class Spider(scrapy.Spider):
 
     def parse(self, response: Any, following: Any) -> Any:
         self.result["crawled"].append([response.url, response.status])
+        yield {"url": response.url}
         if following:
             yield self.request(following, meta=response.meta)
 
@@ -113,7 +118,10 @@ class Records(logging.Handler):
 
 async def crawl(spec: dict[str, Any]) -> dict[str, Any]:
     """Run a crawl."""
-    result: dict[str, Any] = {"crawled": [], "blocked": {}, "failed": {}, "parsed": [], "error": ""}
+    result: dict[str, Any] = {
+        "crawled": [], "blocked": {}, "failed": {}, "parsed": [],
+        "items": [], "error": "",
+    }  # fmt: skip
     records = Records()
     logging.root.addHandler(records)
     os.environ.update(spec["environ"])

@@ -11,7 +11,7 @@ OpenPage = Any
 
 BROKEN = "User-agent: *\nDisallow: admin\nDisalow /foo\nDisallow: /b\nSitemap: /sitemap.xml\n"
 
-TABS = ["test", "findings", "audit", "compare", "dialects"]
+TABS = ["test", "findings", "audit", "signals", "compare", "dialects"]
 
 
 def editor(page: Page) -> Any:
@@ -29,3 +29,16 @@ def row(page: Page, crawler: str, url: str) -> Any:
         .filter(has_text=crawler)
         .filter(has=page.get_by_text(url, exact=True))
     )
+
+
+def fill_page(page: Page, text: str = "") -> None:
+    """Fill in a page for the tab Signals, with a text in its path, headers and HTML."""
+    page.get_by_label("URL or path of the page").fill(f"/tea/{text}")
+    if not page.get_by_label("HTML", exact=True).is_visible():
+        page.get_by_text("Headers and HTML of the page").click()
+    headers = "HTTP/2 200\nX-Robots-Tag: noindex\nX-Robots-Tag: googlebot: index, nosnippet"
+    page.get_by_label("Response headers, one per line").fill(
+        f"{headers}\nLink: <{text}>; rel=license"
+    )
+    html = f'<meta name="robots" content="all, max-snippet:{text}"><link rel="license" href="/l?{text}">'
+    page.get_by_label("HTML", exact=True).fill(html)

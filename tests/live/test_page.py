@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from koster.crawlers import Purpose, known
 from tests.helpers.browsing import AXE, check_axe
 from tests.helpers.server import Answer, Site
-from tests.helpers.tester import BROKEN, TABS, OpenPage, editor, row, tab
+from tests.helpers.tester import BROKEN, TABS, OpenPage, editor, fill_page, row, tab
 
 
 def verdicts(page: Page) -> list[list[str]]:
@@ -365,6 +365,8 @@ def test_nothing_overflows(open_page: OpenPage, width: int) -> None:
         if name == "compare":
             page.get_by_role("button", name="Use the file in the editor").click()
             page.get_by_label("The robots.txt before").fill("User-agent: *")
+        if name == "signals":
+            fill_page(page, "x" * 300)
         page.wait_for_timeout(250)
         outside = page.evaluate(
             "width => [...document.querySelectorAll('body *')].filter(each => each.offsetParent"
@@ -402,6 +404,9 @@ def test_axe_finds_no_violations(open_page: OpenPage, site: Site, scheme: str, w
         if name == "audit":
             page.get_by_role("button", name="AI training", exact=True).click()
             page.get_by_label("Name or operator").fill("o")
+        if name == "signals":
+            fill_page(page)
+            expect(page.locator("#panel-signals")).to_contain_text("Conflicts")
         page.wait_for_timeout(250)
         check_axe(page, name)
     page.get_by_role("button", name=re.compile("^Line 3: ")).click()
@@ -453,6 +458,9 @@ def test_scripts_in_any_field_are_not_run(open_page: OpenPage, site: Site, scrip
             page.get_by_label("The robots.txt before").fill(
                 hostile_file.replace("Disallow", "Allow")
             )
+        if name == "signals":
+            fill_page(page, script)
+            expect(page.locator("#panel-signals")).to_contain_text("Conflicts")
         check_harmless(page)
     page.locator("#editor .gutter button").first.click()
     check_harmless(page)

@@ -35,6 +35,11 @@ def test_pictures_for_the_docs(open_page: OpenPage, site: Site, name: str) -> No
             "Disalow /cart\nAllow: /cart/help\nDisallow: /cart/help\nCrawl-delay: fast\n\n"
             "User-agent: GPTBot, CCBot\nDisallow: /\n\nSitemap: /sitemap.xml\n"
         )
+    if name == "signals":
+        editor(page).fill(
+            "User-agent: *\nContent-Signal: search=yes, ai-train=no\nDisallow: /cart/\n\n"
+            "User-agent: GPTBot\nUser-agent: ClaudeBot\nDisallow: /\n"
+        )
     if name in TABS:
         tab(page, name)
     if name in ("test", "narrow"):

@@ -128,12 +128,12 @@ def test_openapi_lists_every_route(api: httpx2.Client) -> None:
     }
     assert routes.keys() == {
         "post /v1/decide", "post /v1/files", "get /v1/check", "get /v1/fetch", "post /v1/lint", "post /v1/diff",
-        "post /v1/audit", "post /v1/disagree", "get /v1/agents", "get /v1/dialects",
+        "post /v1/audit", "post /v1/disagree", "post /v1/signals", "get /v1/signals", "get /v1/agents", "get /v1/dialects",
         "get /v1/presets", "get /healthz", "get /readyz", "get /metrics",
     }  # fmt: skip
     for name, route in routes.items():
         assert route["summary"]
-        problems = {400, 403, 408, 413, 414, 415, 421, 422, 429, 431, 500, 503}
+        problems = {400, 403, 408, 413, 414, 415, 421, 422, 429, 431, 500, 501, 503}
         assert route["responses"].keys() == {"200", *map(str, problems)}
         for status in problems:
             content = route["responses"][str(status)]["content"]

@@ -25,6 +25,7 @@ from koster.service._models import (  # type: ignore[attr-defined]
     FetchedFile,
     FilesResponse,
     LintResponse,
+    SignalsResponse,
 )
 from tests.helpers import server, serving
 from tests.helpers.api import post
@@ -142,6 +143,13 @@ REQUESTS: dict[str, Callable[..., httpx2.Response]] = {
     "/v1/lint of numbers": sent("/v1/lint", b'{"dialects":[' + b"1e9," * 200_000 + b"1]}"),
     "/v1/diff": sent("/v1/diff", {"before": {"robots": LINES}, "after": {"robots": ""}}),
     "/v1/audit": sent("/v1/audit", {"robots": "", "agents": ["GPTBot"] * 1_000}),
+    "/v1/signals": sent(
+        "/v1/signals", {"url": "/", "html": "<meta name=robots content=noai>" * 20_000}
+    ),
+    "/v1/signals of a script": sent("/v1/signals", {"url": "/", "html": '{"a":[' * 10_000}),
+    "/v1/signals of a robots.txt": sent("/v1/signals", {"url": "/", "robots": STARS}),
+    "/v1/signals of stars": got(f"/v1/signals?url=SITE{PATH}", "stars"),
+    "/v1/signals of lines": got("/v1/signals?url=SITE/", "lines"),
     "/v1/disagree": sent("/v1/disagree", {"robots": LINES, "dialects": ["GOOGLE"]}),
     "/v1/agents": got("/v1/agents"),
     "/v1/agents with headers": got("/v1/agents", headers=[("a", "")] * 9_000),
@@ -198,6 +206,7 @@ def test_answers_have_the_fields_of_their_models(api: httpx2.Client, sites: dict
     robots = "User-agent: *\nDisallow: /a\nAllow: /a*b\nSitemap: /x\nContent-Signal: ai-train=no\n"
     file, site = {"robots": robots}, {"site": sites["short"]}
     diff = {"before": file, "after": {"robots": "User-agent: *\nDisallow: /b\nSitemap: /y"}}
+    signals = file | {"headers": [["X-Robots-Tag", "noindex"], ["Content-Usage", "search=y"]]}
     answers: list[tuple[Any, type[BaseModel]]] = [
         (post(api, "decide", file | {"urls": ["/a"]}), DecideResponse),
         (post(api, "decide", {"site": sites["empty"], "urls": ["/a"]}), DecideResponse),
@@ -207,8 +216,10 @@ def test_answers_have_the_fields_of_their_models(api: httpx2.Client, sites: dict
         (post(api, "diff", diff), DiffResponse),
         (post(api, "audit", file | {"agents": ["GPTBot"]}), AuditResponse),
         (post(api, "disagree", file), DisagreeResponse),
+        (post(api, "signals", {"url": "/", **signals}), SignalsResponse),
+        (api.get("/v1/signals", params={"url": sites["short"]}).json(), SignalsResponse),
         (api.get("/v1/check", params={"url": sites["empty"]}).json(), CheckResponse),
         (api.get("/v1/fetch", params={"site": sites["sitemaps"]}).json(), FetchedFile),
     ]
     for answer, model in answers:
-        assert model.model_validate(answer).model_dump(mode="json") == answer
+        assert model.model_validate(answer).model_dump(mode="json", by_alias=True) == answer

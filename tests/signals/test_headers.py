@@ -270,10 +270,17 @@ def test_notes_are_few_and_short() -> None:
 def test_large_headers_are_cut() -> None:
     found = read("X-Robots-Tag: noindex, " + "x" * MAX_HEADER + ", noai")
     assert general(found) == {"search": "no"}
-    assert found.notes[0] == "header X-Robots-Tag is too large: only its beginning is read"
+    assert found.unread == ["header X-Robots-Tag is too large: only its beginning is read"]
     found = read(*["X-Robots-Tag: noindex"] * 1_001)
-    assert found.notes[0] == "header X-Robots-Tag is too large: only its beginning is read"
-    assert read(*["X-Robots-Tag: noindex"] * 1_000).notes[0].startswith("noindex also means")
+    assert found.unread == ["header X-Robots-Tag is too large: only its beginning is read"]
+    assert not read(*["X-Robots-Tag: noindex"] * 1_000).unread
+    for name, value in (
+        ("Link", "<x>; rel=license, "),
+        ("tdm-reservation", "1"),
+        ("tdm-policy", "x"),
+    ):
+        found = read(*[f"{name}: {value}"] * 1_001)
+        assert found.unread == [f"header {name} is too large: only its beginning is read"]
 
 
 # Robots-Tag: draft-illyes-repext-03
@@ -287,6 +294,14 @@ def test_robots_tag_example() -> None:
     }
     assert {each.grammar.name for each in found.statements} == {"robots-tag"}
     assert found.statements[0].where == "header Robots-Tag"
+
+
+def test_a_rule_in_place_of_a_crawler_in_robots_tag() -> None:
+    found = read("Robots-Tag: noindex, ExampleBot")
+    assert found.notes == [
+        "header Robots-Tag: noindex is read as a crawler's name: for all, write *;noindex"
+    ]
+    assert not found.statements
 
 
 def test_robots_tag_is_the_union_of_all_rules() -> None:
@@ -325,7 +340,7 @@ def test_robots_tag_beyond_the_limit() -> None:
     for more in ("x" * MAX_ROBOTS_TAG, "x" * (MAX_ROBOTS_TAG - 30) + ';noai="' + "," * 100):
         found = read(f"Robots-Tag: {start}{more}")
         assert general(found) == {"search": "no"}
-        assert found.notes[0] == "header Robots-Tag: only its first 8 KiB are read"
+        assert found.unread == ["header Robots-Tag: only its first 8 KiB are read"]
     # Exactly at the limit it is whole.
     whole = f"*;noindex, {'x' * (MAX_ROBOTS_TAG - 16)};noai"
     assert len(whole) == MAX_ROBOTS_TAG
@@ -388,7 +403,7 @@ def test_content_usage_with_other_values_and_labels() -> None:
 def test_a_large_content_usage_is_unknown() -> None:
     found = read("Content-Usage: train-ai=n, a=" + "x" * MAX_HEADER)
     assert not found.statements
-    assert found.notes == ["header Content-Usage is too large: all preferences are unknown"]
+    assert found.unread == ["header Content-Usage is too large"]
 
 
 def test_only_structured_fields_need_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:

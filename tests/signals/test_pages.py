@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from datetime import UTC, datetime
+from html.entities import html5
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
 from koster.errors import MissingExtraError
-from koster.signals._flattening import FlatPage
+from koster.signals._flattening import _LONGER, FlatPage
 from koster.signals._limits import MAX_HTML
 from koster.signals._model import Reading
 from koster.signals._pages import read_html, read_html_without_notes
@@ -193,7 +194,7 @@ def test_license_documents_in_scripts() -> None:
 def test_many_documents() -> None:
     found = read("<script type=application/rsl+xml>x</script>" * 11)
     assert len(found.embedded) == 10
-    assert found.notes == ["page: only its first 10 tags <script> are read"]
+    assert found.unread == ["page: only its first 10 tags with licenses are read"]
 
 
 # Where tags are, and what only looks like one
@@ -276,18 +277,33 @@ def tags_of(html: str, *hidden: str) -> list[tuple[str | None, dict[str, str | N
     tree = LexborHTMLParser(html)
     return [
         (node.tag, {name: each for name, each in node.attributes.items() if name not in hidden})
-        for node in tree.css("meta, link, script")
+        for node in tree.css("meta, link" if "<svg>" in html else "meta, link, script")
     ]
 
 
 @given(st.lists(PARTS, max_size=30).map("".join))
 def test_flat_pages_have_the_same_tags(html: str) -> None:
     flat = FlatPage(html)
-    if "<svg>" in html and ("<title>" in html or "<script>" in html):
-        # Within SVG, they have no text of their own.
-        return
-    assert tags_of(flat.html, flat.mark) == tags_of(html)
+    # Within SVG, no element has a text of its own.
+    assert flat.hides_tags or tags_of(flat.html, flat.mark) == tags_of(html)
     assert flat.restored(flat.html) == html
+
+
+@pytest.mark.parametrize(
+    "name", ["title", "script", "style", "template", "textarea", "xmp", "iframe", "plaintext"]
+)
+@pytest.mark.parametrize("outer", ["svg", "math", "SVG width=1"])
+def test_tags_within_foreign_elements_are_unread(outer: str, name: str) -> None:
+    noai = "<meta name=robots content=noai>"
+    unread = ["page: tags within SVG or MathML are not read"]
+    for html in (f"<{outer}><{name}>{noai}</{name}></svg>", f"<{outer}><{name}>x</svg>{noai}"):
+        found = read(html)
+        assert found.unread == unread or found.statements, html
+    for html in (f"<{outer}><{name}>x</{name}></{outer[:4].strip()}><p>", f"<{outer}><p>"):
+        assert not read(html).unread
+    # Elsewhere it is text, or no part of the page.
+    assert read(f"<{name}>{noai}</{name}>") == Reading()
+    assert read(f"<script>'<svg>'</script><{name}>{noai}</{name}>") == Reading()
 
 
 @given(st.text())
@@ -308,6 +324,27 @@ def test_tags_with_many_attributes_are_cut() -> None:
     # Two cuts, of which the second is within a tag.
     html = f"<a{attributes[:200]} b='<c d'e{attributes}"
     assert FlatPage(html).restored(FlatPage(html).html) == html
+
+
+@pytest.mark.parametrize("place", ["{}", "<meta name=robots content='{}'>", "<title>{}"])
+def test_references_that_are_longer_in_utf_8(place: str) -> None:
+    """The parser writes them beyond the end of its memory."""
+    longer = {name for name, text in html5.items() if len(text.encode()) > len(f"&{name}")}
+    assert longer == set(_LONGER)
+    for name in longer:
+        page = place.format(f"&{name}" * 50_000)
+        flat = FlatPage(page)
+        assert f"&{name}" not in flat.html
+        assert flat.restored(flat.html) == page
+        assert not read(page).statements
+
+
+@pytest.mark.parametrize("tag", ["link", "meta", "br", "body", "script"])
+def test_tags_in_attributes_are_none(tag: str) -> None:
+    found = read(f'<meta name="robots" content="<{tag} a, noai">')
+    assert general(found) == {"ai-train": "no"}
+    found = read(f'<link rel="license" href="/<{tag}>">')
+    assert [each.url for each in found.licenses] == [f"/<{tag}>"]
 
 
 def test_many_bodies() -> None:
@@ -409,14 +446,69 @@ def test_binary_is_noted() -> None:
     assert read(b"") == read(b"%PDF-1.7") == Reading()
 
 
+def test_a_head_that_is_longer_than_what_is_read() -> None:
+    for start in ("<script>", "<style>", "<title>", "<!--", "<meta name=x content='", " "):
+        found = read(start.encode() + b" " * MAX_HTML + b"</script><meta name=robots content=noai>")
+        assert found.unread == ["page: only its first 256 KiB are read"], start
+        assert not found.notes
+    found = read(b"<head></head><p>" + b" " * MAX_HTML)
+    assert found.notes == ["page: only its first 256 KiB are read"]
+    assert not found.unread
+
+
+def test_tags_with_many_attributes() -> None:
+    many = " ".join(f"a{number}" for number in range(60))
+    for tag in (
+        "meta name=robots",
+        "meta name=tdm-policy",
+        "link rel='license x'",
+        "meta",
+        "link",
+        "script type=application/rsl+xml",
+    ):
+        found = read(f"\n<{tag} {many} content=noindex href=/x>")
+        place = f"tag <{tag.partition(' ')[0]}>, line 2"
+        assert found.unread == [f"{place}: only its first attributes are read"]
+    for tag in ("p", "meta name=viewport", "link rel=icon", "script type=module"):
+        assert read(f"<{tag} {many}>") == Reading()
+    assert read(f"<meta {many}>\n" * 9).unread[4:] == [
+        "tag <meta>, line 5: only its first attributes are read",
+        "4 more cut tags",
+    ]
+
+
+def test_a_tag_with_the_name_of_a_crawler_that_is_about_something_else() -> None:
+    assert read('<meta name="google-site-verification" content="x9y-fC">') == Reading()
+
+
+def test_licenses_of_links_in_the_text() -> None:
+    found = read(
+        '<a rel="license" href="/by-sa">CC</a><area rel="License" href="/by"><A href=/by-sa REL=license>'
+        '<a rel="licensed" href="/no"><form rel="license" action="/no">'
+    )
+    assert [(each.url, each.where, each.is_rsl) for each in found.licenses] == [
+        ("/by-sa", 'tag <a rel="license">', False),
+        ("/by", 'tag <area rel="license">', False),
+    ]
+    assert not found.notes
+
+
+def test_a_long_content() -> None:
+    found = read("<meta name=robots content='" + "noindex, " * 2_000 + "noai'>")
+    assert found.unread == [
+        'tag <meta name="robots">, line 1: only the beginning of its content is read'
+    ]
+    assert {each.use.value for each in found.statements if not each.crawler} == {"search"}
+
+
 def test_many_tags() -> None:
     found = read("<meta name=robots content=noindex>\n" * 5_000)
     assert len([each for each in found.statements if not each.crawler]) == 1_000
-    assert "page: only its first 1,000 tags <meta> are read" in found.notes
+    assert found.unread == ["page: only its first 1,000 tags with rules are read"]
     assert len(found.notes) < 10
     found = read("<link rel=license href=/a>\n" * 5_000)
     assert len(found.licenses) == 1_000
-    assert found.notes == ["page: only its first 1,000 tags <link> are read"]
+    assert found.unread == ['page: only its first 1,000 tags with rel="license" are read']
     found = read("".join(f"<meta name=x{number} content=noindex>" for number in range(5_000)))
     assert found.notes[-1] == "4,995 more notes"
 

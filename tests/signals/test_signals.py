@@ -43,6 +43,7 @@ def test_cases(case: dict[str, Any]) -> None:
     if "conflicts" in case:
         assert {each.use.value for each in found.conflicts} == set(case["conflicts"])
     assert [each.url for each in found.licenses] == case.get("licenses", [])
+    assert list(found.unread) == case.get("unread", [])
 
 
 def test_ids_of_cases_are_unique() -> None:

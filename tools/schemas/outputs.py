@@ -200,6 +200,18 @@ _SOURCE: dict[str, Shape] = {
 _PURPOSE = {"$defs": {"purpose": one_of(Purpose, "What a crawler fetches pages for.")}}
 
 
+def _statement(line: Shape) -> Shape:
+    return record({
+        "kind": one_of([each.name for each in GRAMMARS], "The grammar."),
+        "where": text("The place: a line, header, tag, or file and pointer."),
+        "line": line,
+        "text": text("The words there."),
+        "stated": one_of(Stated, "What is stated."),
+        "for": text("A crawler; * is everybody."),
+        "standing": text("How binding the specification is, with its revision."),
+    })  # fmt: skip
+
+
 def _audit() -> Shape:
     row = record({
         "label": text("The kind of crawlers."),
@@ -238,6 +250,14 @@ def _audit() -> Shape:
         "proved": boolean("Whether that is proved."),
         **_SOURCE,
     })  # fmt: skip
+    use = record({
+        "use": one_of(Use, "The use."),
+        "stated": one_of(Stated, "What is stated to everybody about the start page."),
+        "sources": array({"$ref": "#/$defs/statement"}, "The sources that state something."),
+        "elsewhere": array(
+            {"$ref": "#/$defs/statement"}, "What is stated about other paths, if it differs."
+        ),
+    })  # fmt: skip
     audit = record({
         "site": text("The site or file."),
         "dialect": _DIALECT,
@@ -246,10 +266,15 @@ def _audit() -> Shape:
         "preferences": array(preference, "What Content-Signal and Content-Usage say."),
         "licenses": texts("The URLs of License lines."),
         "sitemaps": texts("The URLs of Sitemap lines, as written."),
+        "uses": array(use, "What the file states about each use."),
+        "unread": texts("Why the file is none: then no use is unstated."),
         "policy_tokens": array(policy, "What the file states with policy tokens."),
     })  # fmt: skip
     return titled(
-        "koster audit --format json", audit | _PURPOSE, "What known crawlers may fetch of a site."
+        "koster audit --format json",
+        audit
+        | {"$defs": _PURPOSE["$defs"] | {"statement": _statement(integer("The line, from 1.", 1))}},
+        "What known crawlers may fetch of a site.",
     )
 
 
@@ -312,15 +337,6 @@ def _signals() -> Shape:
         "for": whom,
         "sources": array({"$ref": "#/$defs/statement"}, "The sources that state something."),
     })  # fmt: skip
-    statement = record({
-        "kind": one_of([each.name for each in GRAMMARS], "The grammar."),
-        "where": text("The place: a line, header, tag, or file and pointer."),
-        "line": nullable(integer("The line, if it is in the robots.txt, from 1.", 1)),
-        "text": text("The words there."),
-        "stated": stated,
-        "for": whom,
-        "standing": text("How binding the specification is, with its revision."),
-    })  # fmt: skip
     unseen = record({
         "signal": text("The words that are not seen."),
         "where": text("Their place."),
@@ -348,9 +364,10 @@ def _signals() -> Shape:
         "notes": texts("What was ignored, and why."),
         "unread": texts("The sources that could not be read, and why."),
     })  # fmt: skip
+    line = nullable(integer("The line, if it is in the robots.txt, from 1.", 1))
     return titled(
         "koster signals --format json",
-        array(page) | {"$defs": {"statement": statement}},
+        array(page) | {"$defs": {"statement": _statement(line)}},
         "What sites say about the use of pages.",
     )
 

@@ -42,7 +42,7 @@ NAV: list[Entry] = [
             {
                 "Crawler authors": _in(
                     "guides/crawlers",
-                    "polite-crawler httpx aiohttp requests scrapy caching pacing fleet millions-of-sites untrusted-urls events testing without-a-client",
+                    "polite-crawler clear-conscience httpx aiohttp requests scrapy caching pacing fleet millions-of-sites untrusted-urls events testing without-a-client",
                 )
             },
             {

@@ -25,18 +25,21 @@ def main() -> None:
 
 def files() -> dict[Path, str | None]:
     """Return the generated files of the suite; None for those of cases that are gone."""
-    cases, server_cases = export.cases(), export.server_cases()
+    cases, server_cases, signals = export.cases(), export.server_cases(), export.signals_cases()
     tested_by = coverage.cases_by_sentence(sentences(), [*cases, *server_cases])
     generated: dict[str, Any] = {
         **{f"cases/{topic}.json": some for topic, some in _by_topic(cases).items()},
         **{f"servers/{topic}.json": some for topic, some in _by_topic(server_cases).items()},
+        **{f"signals/{topic}.json": some for topic, some in _by_topic(signals).items()},
         "sentences.json": {
             "sentences": [_sentence(each, tested_by[each.id]) for each in sentences()]
         },
     }
     texts = {name: _json(value) for name, value in generated.items()}
     texts["COVERAGE.md"] = coverage.table(sentences(), tested_by)
-    there = {path for name in ("cases", "servers") for path in (FOLDER / name).glob("*.json")}
+    there = {
+        path for name in ("cases", "servers", "signals") for path in (FOLDER / name).glob("*.json")
+    }
     return dict.fromkeys(there) | {FOLDER / name: text for name, text in texts.items()}
 
 

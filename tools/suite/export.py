@@ -13,7 +13,16 @@ from typing import Any
 
 import koster
 
-from .source import OWN, Entry, Part, ServerEntry, Step, entries, server_entries
+from .source import (
+    OWN,
+    Entry,
+    Part,
+    ServerEntry,
+    Step,
+    entries,
+    server_entries,
+    signals_entries,
+)
 
 #: The names of the dialects in the suite.
 DIALECTS = {
@@ -28,6 +37,13 @@ DIALECTS = {
 
 #: The levels, from the strictest on; what each means is in the suite's README.
 LEVELS = ("must", "should", "may", "widespread", "google", "2008", "1996", "1994", "extended2")
+
+#: The level of cases about the use of pages: what they test is no standard yet.
+DRAFT = "draft"
+#: When the pages of these cases are read.
+NOW = "2026-11-30T12:00:00Z"
+_SITE = "https://shop.example"
+_USES = ("search", "snippet", "archive", "ai-input", "ai-train", "tdm")
 
 Case = dict[str, Any]
 
@@ -177,3 +193,43 @@ def _at_site(url: str) -> str:
     """Return a URL with the name of its site in braces: ``{a}/x``."""
     site, colon, path = url.partition(":")
     return f"{{{site}}}{path}" if colon and site in ("a", "b", "closed") else f"{{a}}{url}"
+
+
+def signals_cases() -> list[Case]:
+    """Return the cases about the use of pages, by what states something there.
+
+    Those of koster's own are left out.
+    """
+    return [_signals_case(entry) for entry in signals_entries() if not entry.get("own")]
+
+
+def _signals_case(entry: Case) -> Case:
+    sources: Case = {}
+    if "headers" in entry:
+        sources["headers"] = [line.split(": ", 1) for line in entry["headers"]]
+    for name in ("robots", "html", "tdmrep"):
+        if name in entry:
+            sources[name] = {"text": entry[name]}
+    if "license" in entry:
+        sources["licenses"] = {f"{_SITE}/license.xml": {"text": entry["license"]}}
+    answers = {None: entry["uses"], **entry.get("crawlers", {})}
+    url = entry.get("url", "/")
+    return {
+        "id": f"{next(iter(sources)) if len(sources) == 1 else 'several'}/{entry['id']}",
+        "title": entry["id"].replace("-", " "),
+        "level": DRAFT,
+        "source": entry["from"],
+        "url": f"{_SITE}{url}" if url.startswith("/") else url,
+        "now": NOW,
+        **sources,
+        "questions": [
+            {"agent": agent, "uses": _all_uses(uses, entry)} for agent, uses in answers.items()
+        ],
+    }
+
+
+def _all_uses(stated: dict[str, str], entry: Case) -> dict[str, str]:
+    """Return what is stated about each use; of a case that is not about all, about its own."""
+    if entry.get("partly"):
+        return stated
+    return {use: stated.get(use, "unstated") for use in _USES}

@@ -108,6 +108,12 @@ def entries() -> tuple[Entry, ...]:
     return tuple(entry for path in paths for entry in _entries(path))
 
 
+@cache
+def signals_entries() -> tuple[dict[str, Any], ...]:
+    """Return the cases about the use of pages; `tests/signals` says what is in them."""
+    return tuple(tomllib.loads((CASES / "signals.toml").read_text("utf-8"))["case"])
+
+
 def sentences() -> list[Sentence]:
     """Return the sentences of the RFC that say what a crawler does."""
     content = tomllib.loads(SENTENCES.read_text("utf-8"))

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ..analysis import Extent
-from ..audit import MARK, Audit, Verdict
+from ..audit import MARK, Audit, StatedUse, Verdict
 from ..crawlers import MANNERS, Obeys, Purpose, place_in_reports
+from ..signals import Stated, Statement, Use, use_of
 from . import hints, screen
 from .json import to_json
 from .pages import page
 from .plain import markdown, markdown_code, printable, shorten
 from .records import of_audit
 from .text import Text
+
+if TYPE_CHECKING:
+    from ..directives import Preference
 
 _STYLES = {Extent.ALL: "bold red", Extent.SOME: "yellow", Extent.NONE: "green"}
 #: Signs that distinguish verdicts without colour.
@@ -32,6 +37,24 @@ _REMARKS = {
     Obeys.CONTROL: "control only",
     Obeys.RETIRED: "no longer named by its operator",
 }
+
+_USES = {
+    Use.SEARCH: "search",
+    Use.SNIPPET: "snippets",
+    Use.ARCHIVE: "archives",
+    Use.AI_INPUT: "AI answers",
+    Use.AI_TRAIN: "AI training",
+    Use.TDM: "text and data mining",
+}
+#: How much a use is restricted, for the same colours and signs as those of access.
+_EXTENTS = {
+    Stated.YES: Extent.NONE,
+    Stated.NO: Extent.ALL,
+    Stated.UNDECIDED: Extent.SOME,
+    Stated.CONFLICT: Extent.SOME,
+}
+#: Sources of a use, and what is stated about other paths, in a row.
+_MAX_SOURCES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +84,8 @@ def print_json(audited: Audited) -> None:
 def print_text(audited: Audited) -> None:
     """Print the overview and the preferences; with all, a table for each purpose before them."""
     audit = audited.audit
+    for each in audit.unread:
+        screen.print_lines(Text(f"Not read: {printable(each)}", "bold red"))
     if audited.has_all:
         _print_tables(audit)
     if audit.warning:
@@ -69,7 +94,10 @@ def print_text(audited: Audited) -> None:
         [Text(row.label, "bold"), Text(printable(row.text), _STYLES[row.extent])]
         for row in audit.overview
     ]
+    if _states_nothing(audit):
+        rows.append([Text("Use of pages", "bold"), Text(Stated.UNSTATED, "dim")])
     screen.print_table(["", ""], rows)
+    _print_uses(audit)
     statements = list(_statements(audit))
     if statements:
         print()
@@ -81,13 +109,84 @@ def print_text(audited: Audited) -> None:
         )
     for hint in _hints(audit):
         screen.print_lines(Text(hint))
-    days = sorted(each.crawler.checked for each in audit.verdicts)
+    _print_days(audited)
+
+
+def _print_days(audited: Audited) -> None:
+    """Print when the facts about crawlers were checked."""
+    days = sorted(each.crawler.checked for each in audited.audit.verdicts)
     if days:
         checked = " to ".join(dict.fromkeys([days[0], days[-1]]))
         more = "; --all shows each crawler, its line and source"
         if audited.has_all:
             more = "" if screen.width() >= _WIDE else "; koster agents NAME shows the source"
         screen.print_lines(Text(f"Facts about crawlers checked {checked}{more}", "dim"))
+
+
+@dataclass(frozen=True, slots=True)
+class _UseRow:
+    """What is stated about a use, or alike about some; extent is None if nothing is."""
+
+    label: str
+    text: str
+    extent: Extent | None
+
+
+def _use_rows(audit: Audit) -> Iterator[_UseRow]:
+    """Yield a row for each use, and one for all without any statement."""
+    silent = [each for each in audit.uses if not (each.statements or each.elsewhere)]
+    for each in audit.uses:
+        if each not in silent:
+            text = "; in part ".join([_stated(each.stated, each.statements), *_in_part(each)])
+            is_mixed = bool(each.elsewhere)
+            extent = Extent.SOME if is_mixed else _EXTENTS.get(each.stated)
+            yield _UseRow(_capitalized(_USES[each.use]), text, extent)
+    for stated in (Stated.UNDECIDED, Stated.UNSTATED):
+        names = [_USES[each.use] for each in silent if each.stated is stated]
+        if names:
+            text = "all uses" if len(names) == len(Use) else ", ".join(names)
+            yield _UseRow(_capitalized(stated), text, _EXTENTS.get(stated))
+
+
+def _in_part(use: StatedUse) -> Iterator[str]:
+    for stated in Stated:
+        some = [each for each in use.elsewhere if each.stated is stated]
+        if some:
+            yield _stated(stated, some)
+
+
+def _stated(stated: Stated, statements: Sequence[Statement]) -> str:
+    """Return what is stated by which sources.
+
+    >>> _stated(Stated.UNSTATED, [])
+    'unstated'
+    """
+    sources = list(dict.fromkeys(f"{shorten(each.text)}, line {each.line}" for each in statements))
+    more = len(sources) - _MAX_SOURCES
+    shown = "; ".join(sources[:_MAX_SOURCES]) + (f"; and {more} more" if more > 0 else "")
+    return f"{stated} ({shown})" if shown else str(stated)
+
+
+def _screen_row(row: _UseRow) -> list[Text]:
+    style = "dim" if row.extent is None else _STYLES[row.extent]
+    return [Text(row.label, "bold"), Text(printable(row.text), style)]
+
+
+def _capitalized(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def _states_nothing(audit: Audit) -> bool:
+    """Whether the file was read, and states nothing about any use."""
+    return all(each.stated is Stated.UNSTATED and not each.elsewhere for each in audit.uses)
+
+
+def _print_uses(audit: Audit) -> None:
+    """Print a table of uses, unless none is stated."""
+    if _states_nothing(audit):
+        return
+    print()
+    screen.print_table(["Use of pages", "Stated"], map(_screen_row, _use_rows(audit)))
 
 
 def _hints(audit: Audit) -> Iterator[str]:
@@ -124,7 +223,7 @@ def _print_tables(audit: Audit) -> None:
 
 
 def _heading(purpose: Purpose) -> str:
-    return f"{purpose.value[:1].upper()}{purpose.value[1:]}"
+    return _capitalized(purpose.value)
 
 
 def _row(verdict: Verdict) -> list[Text]:
@@ -160,9 +259,9 @@ def _also(verdict: Verdict) -> str:
 
 
 def _statements(audit: Audit) -> Iterator[str]:
-    """Yield the preferences and licenses of the file."""
+    """Yield the preferences and licenses of the file that the rows of uses do not have."""
     by_line: dict[str, list[str]] = {}
-    for each in audit.preferences:
+    for each in _other_preferences(audit):
         path = f"{each.pattern} " if each.pattern else ""
         place = f"{each.directive} in line {each.line}"
         by_line.setdefault(place, []).append(f"{path}{each.key}={each.value}")
@@ -170,6 +269,17 @@ def _statements(audit: Audit) -> Iterator[str]:
         yield f"{place}: {', '.join(values)}"
     for license_url in audit.licenses:
         yield f"License: {license_url}"
+
+
+def _other_preferences(audit: Audit) -> list[Preference]:
+    """Return the preferences that no row of a use shows."""
+    shown = {
+        (each.line, use.use)
+        for use in audit.uses
+        for some in (use.statements, use.elsewhere)
+        for each in some[:_MAX_SOURCES]
+    }
+    return [each for each in audit.preferences if (each.line, use_of(each)) not in shown]
 
 
 def print_markdown(audited: Audited) -> None:
@@ -183,6 +293,9 @@ def _markdown(audited: Audited) -> Iterator[str]:
     yield ""
     yield markdown(audited.source)
     yield ""
+    for why in audit.unread:
+        yield f"**Not read: {markdown(why)}**"
+        yield ""
     if audit.warning:
         yield f"**{markdown(audit.warning)}**"
         yield ""
@@ -190,6 +303,7 @@ def _markdown(audited: Audited) -> Iterator[str]:
     yield "|---|---|"
     for row in audit.overview:
         yield f"| {markdown(row.label)} | {markdown(row.text)} |"
+    yield from _markdown_of_uses(audit)
     if _has_marks(audit):
         yield ""
         yield f"{MARK.strip()} may ignore robots.txt, or its operator does not say."
@@ -217,6 +331,14 @@ def _markdown(audited: Audited) -> Iterator[str]:
             yield f"| {' | '.join(cells)} |"
 
 
+def _markdown_of_uses(audit: Audit) -> Iterator[str]:
+    yield ""
+    yield "| use of pages | stated |"
+    yield "|---|---|"
+    for row in _use_rows(audit):
+        yield f"| {markdown(row.label)} | {markdown(row.text)} |"
+
+
 def print_html(audited: Audited) -> None:
     """Print the page."""
     screen.print_exact(as_page(audited))
@@ -230,6 +352,8 @@ def as_page(audited: Audited) -> str:
         source=audited.source,
         audit=audited.audit,
         signs=_SIGNS,
+        uses=list(_use_rows(audited.audit)),
+        preferences=_other_preferences(audited.audit),
         mark=MARK.strip(),
         marked=_has_marks(audited.audit),
         hints=list(_hints(audited.audit)),

@@ -17,12 +17,21 @@ from .plain import printable
 if TYPE_CHECKING:
     from ..access import Outcome
     from ..analysis import Difference, Disagreement
-    from ..audit import Audit, Policy, Row, Verdict
+    from ..audit import Audit, Policy, Row, StatedUse, Verdict
     from ..crawlers import Crawler, PolicyToken
     from ..diff import Comparison, Setting
     from ..directives import Preference
     from ..lint import Edit, Finding
-    from ..signals import Signals, Statement, Use
+    from ..signals import (
+        Answer,
+        Conflict,
+        Crawl,
+        License,
+        Signals,
+        Statement,
+        Unseen,
+        Use,
+    )
 
     #: Returns the records of items, made by a function.
     Many: TypeAlias = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]
@@ -155,7 +164,18 @@ def of_audit(audit: Audit, many: Many = _all) -> dict[str, Any]:
         "preferences": many(_of_preference, audit.preferences),
         "licenses": many(_itself, audit.licenses),
         "sitemaps": many(_itself, audit.sitemaps),
+        "uses": many(_of_use, audit.uses),
+        "unread": many(_itself, audit.unread),
         "policy_tokens": [_of_policy(each) for each in audit.policies],
+    }
+
+
+def _of_use(each: StatedUse) -> dict[str, Any]:
+    return {
+        "use": each.use.value,
+        "stated": each.stated.value,
+        "sources": list(map(_of_statement, each.statements)),
+        "elsewhere": list(map(_of_statement, each.elsewhere)),
     }
 
 
@@ -215,53 +235,60 @@ def _of_preference(each: Preference) -> dict[str, Any]:
 
 
 def of_signals(
-    page: Signals, fetched: str | None = None, uses: Sequence[Use] = ()
+    page: Signals, fetched: str | None = None, uses: Sequence[Use] = (), many: Many = _all
 ) -> dict[str, Any]:
-    """Return what a site says about a page; of some uses, or all."""
+    """Return what a site says about a page; of some uses, or all; ``many`` makes each list."""
     return {
         "url": page.url,
         "fetched": fetched,
-        "crawl": [
-            {
-                "crawler": each.crawler,
-                "allowed": each.allowed,
-                "line": each.line,
-                "rule": each.rule,
-            }
-            for each in page.crawl
-        ],
-        "uses": [
-            {
-                "use": each.use.value,
-                "stated": each.stated.value,
-                "for": each.crawler or "*",
-                "sources": [_of_statement(some) for some in each.statements],
-            }
-            for each in page.answers
-            if not uses or each.use in uses
-        ],
-        "unseen": [
-            {
-                "signal": each.signal,
-                "where": each.where,
-                "crawler": each.crawler,
-                "because": each.because,
-            }
-            for each in page.unseen
-        ],
-        "conflicts": [
-            {
-                "use": each.use.value,
-                "for": each.crawler or "*",
-                "yes": _of_statement(each.yes),
-                "no": _of_statement(each.no),
-            }
-            for each in page.conflicts
-        ],
-        "licenses": [{"url": each.url, "where": each.where} for each in page.licenses],
-        "notes": list(page.notes),
-        "unread": list(page.unread),
+        "crawl": many(_of_crawl, page.crawl),
+        "uses": many(_of_answer, [each for each in page.answers if not uses or each.use in uses]),
+        "unseen": many(_of_unseen, page.unseen),
+        "conflicts": many(_of_conflict, page.conflicts),
+        "licenses": many(_of_license, page.licenses),
+        "notes": many(_itself, page.notes),
+        "unread": many(_itself, page.unread),
     }
+
+
+def _of_crawl(each: Crawl) -> dict[str, Any]:
+    return {
+        "crawler": each.crawler,
+        "allowed": each.allowed,
+        "line": each.line,
+        "rule": each.rule,
+    }
+
+
+def _of_answer(each: Answer) -> dict[str, Any]:
+    return {
+        "use": each.use.value,
+        "stated": each.stated.value,
+        "for": each.crawler or "*",
+        "sources": [_of_statement(some) for some in each.statements],
+    }
+
+
+def _of_unseen(each: Unseen) -> dict[str, Any]:
+    return {
+        "signal": each.signal,
+        "where": each.where,
+        "crawler": each.crawler,
+        "because": each.because,
+    }
+
+
+def _of_conflict(each: Conflict) -> dict[str, Any]:
+    return {
+        "use": each.use.value,
+        "for": each.crawler or "*",
+        "yes": _of_statement(each.yes),
+        "no": _of_statement(each.no),
+    }
+
+
+def _of_license(each: License) -> dict[str, Any]:
+    return {"url": each.url, "where": each.where}
 
 
 def _of_statement(each: Statement) -> dict[str, Any]:

@@ -10,14 +10,22 @@ import json
 import re
 from base64 import b64decode
 from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
 from functools import partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import lint as linting
 from .._asking import decide_as_sent, rules_for_data
 from .._bodies import compression_in
 from .._contents import is_page
-from .._reports.records import of_audit, of_comparison, of_disagreement, of_finding, of_outcome
+from .._reports.records import (
+    of_audit,
+    of_comparison,
+    of_disagreement,
+    of_finding,
+    of_outcome,
+    of_signals,
+)
 from .._wording import truncated
 from ..access import Outcome
 from ..analysis import Classification, classify, disagreements
@@ -26,12 +34,17 @@ from ..crawlers import agent_for, known, named
 from ..decisions import Decision
 from ..dialects import dialect_named
 from ..diff import compare
-from ..errors import UrlError
+from ..errors import MissingExtraError, UrlError
 from ..lint import Finding
 from ..origins import origin_of
+from ..signals import signals as signals_of
 from . import bodies
 from .files import File, NamedFile, UnreadOutcome, body_of, read, robots_of
 from .refusals import RefusedError, answer_too_large
+
+if TYPE_CHECKING:
+    # To import it takes 10 MB.
+    from ..fetch._page_signals import Sources
 
 T = TypeVar("T")
 
@@ -69,6 +82,10 @@ class _Budget:
         """Return records of the first items with their texts and lists truncated."""
         return [self.take(_truncate_record(function(each))) for each in items[:_MAX_ITEMS]]
 
+    def whole(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+        """Return records of all items with their texts truncated."""
+        return [self.take(_truncate_record(function(each), None)) for each in items]
+
     def to_json(self, record: Any) -> bytes:
         """Return a record, whose parts were counted, as JSON.
 
@@ -97,17 +114,17 @@ def _size(record: Any) -> int:
     return 1
 
 
-def _truncate_record(record: Any) -> Any:
-    """Truncate the texts and lists of a record."""
+def _truncate_record(record: Any, most: int | None = _MAX_ITEMS) -> Any:
+    """Truncate the texts and lists of a record; lists have at most so many items."""
     if isinstance(record, dict):
         return {
             key: truncated(value, _MAX_URL if key == "url" else _MAX_TEXT)
             if isinstance(value, str)
-            else _truncate_record(value)
+            else _truncate_record(value, most)
             for key, value in record.items()
         }
     if isinstance(record, list):
-        return [_truncate_record(each) for each in record[:_MAX_ITEMS]]
+        return [_truncate_record(each, most) for each in record[:most]]
     return truncated(record, _MAX_TEXT) if isinstance(record, str) else record
 
 
@@ -331,6 +348,43 @@ def audit_crawlers(limit: int, file: File, dialect: str, tokens: Sequence[str] =
         crawlers.append(crawler)
     found = of_audit(audit(robots_of(file, dialect), crawlers or None), budget.limited)
     return budget.to_json({"dialect": dialect, **found, "fetch": _fetch_record(file, budget)})
+
+
+def refusal(_limit: int, file: UnreadOutcome, url: str, agent: str) -> str:
+    """Return why an agent may not fetch a URL, or "" if it may."""
+    decision = read(file).decide(url, agent)
+    return "" if decision.allowed else truncated(str(decision), _MAX_RULE)
+
+
+def signals(
+    limit: int,
+    file: File | None,
+    sources: Sources,
+    crawlers: Sequence[str],
+    dialect: str,
+    now: datetime,
+) -> tuple[bytes, tuple[str, ...]]:
+    """Return what a site says about a page, and the URLs of the RSL licenses that it names.
+
+    No list is truncated: a crawler that is left out would seem to be told nothing else.
+
+    Raises:
+        RefusedError: headers or HTML need an extra that is not installed.
+    """
+    try:
+        found = signals_of(
+            **sources,
+            robots=None if file is None else robots_of(file, dialect),
+            crawlers=crawlers,
+            now=now,
+            dialect=dialect_named(dialect),
+        )
+    except MissingExtraError as error:
+        raise RefusedError(501, "missing-extra", str(error)) from None
+    moment = now.isoformat(timespec="seconds") if isinstance(file, UnreadOutcome) else None
+    budget = _Budget(limit)
+    answer = budget.to_json(of_signals(found, moment, many=budget.whole))
+    return answer, tuple(dict.fromkeys(each.url for each in found.licenses if each.is_rsl))
 
 
 def disagree(

@@ -17,8 +17,7 @@ from ._site_files import SiteFiles
 #: The same for a crawler.
 CRAWLER_SIGNAL = pa.struct([pa.field("crawler", pa.string()), *SIGNAL])
 
-#: Licenses of a page that are read, and that are listed.
-_MAX_READ = 5
+#: Licenses of a page that are listed.
 _MAX_LISTED = 100
 
 #: The columns of answers: signals for everybody, those for crawlers that differ, and sources.
@@ -48,18 +47,13 @@ def _answer(
     url: str, site: SiteFiles, page: Reading, crawlers: Sequence[str], dialect: Dialect
 ) -> tuple[list[Any], list[Any], list[str], list[str]]:
     robots = site.robots.parsed(dialect)
-    licenses = {}
     unread = [each for each in (site.robots.unread, site.tdmrep_unread) if each]
-    named = named_licenses(url, robots, page)
-    documents = list(dict.fromkeys(each.url for each in named if each.is_rsl))
-    if len(documents) > _MAX_READ:
-        unread.append(f"licenses: only the first {_MAX_READ} are read")
-    for name in documents[:_MAX_READ]:
-        body = site.licenses.get(name)
-        if body is None:
-            unread.append(f"{name}: not read from the archives")
-        else:
-            licenses[name] = body
+    # Those that are named, but not in the archives, are unread.
+    licenses = {
+        each.url: site.licenses[each.url]
+        for each in named_licenses(url, robots, page)
+        if each.is_rsl and site.licenses.get(each.url) is not None
+    }
     found = Combined(url, robots, page, tdmrep=site.tdmrep, licenses=licenses, unread=unread)
     everybody = [row_of(each) for each in found.answers()]
     others = [

@@ -3,7 +3,8 @@
 `RobotsClient` and `AsyncRobotsClient` drive `koster.access`, over koster's own network (extra
 ``http``) or the HTTP client that the caller has; `PUBLIC_ONLY` blocks addresses that are not
 public; `Pacer` and, with the extra ``redis``, `FleetPacer` keep requests to the pace that sites
-set; `MockTransport` replaces the network in tests.
+set; `event_hooks` check every request of an httpx client; `MockTransport` replaces the network in
+tests.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ except ModuleNotFoundError as error:
     raise missing("koster.fetch", "http") from error
 
 from ._grouping import PaceBy
+from ._page_responses import NotAllowedError
 from .events import Event, EventName
 from .guard import PUBLIC_ONLY, Guard, RefusedAddressError
 from .pace import Pacer
@@ -28,6 +30,7 @@ from .sync import RobotsClient
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ._event_hooks import event_hooks
     from .aio import AsyncRobotsClient
     from .fleet import FleetPacer, Outage
     from .mock import MockTransport, Reply
@@ -45,6 +48,7 @@ __all__ = [
     "Limits",
     "Longer",
     "MockTransport",
+    "NotAllowedError",
     "Outage",
     "Outcome",
     "PaceBy",
@@ -54,6 +58,7 @@ __all__ = [
     "Reply",
     "RobotsClient",
     "Unreachable",
+    "event_hooks",
     "to_ascii",
 ]
 
@@ -62,6 +67,7 @@ _LATE = {
     "AsyncRobotsClient": "aio",
     "FleetPacer": "fleet",
     "MockTransport": "mock",
+    "event_hooks": "_event_hooks",
     "Outage": "fleet",
     "Reply": "mock",
 }

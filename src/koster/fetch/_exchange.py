@@ -22,6 +22,9 @@ Headers: TypeAlias = list[tuple[str, str]]
 
 Parts = TypeVar("Parts")
 
+#: Marks the requests that koster sends through the caller's httpx client, for `event_hooks`.
+OWN_REQUEST = "koster"
+
 #: Headers that belong to the fetch, with the way to set them, if there is one.
 _RESERVED = {
     "user-agent": "use user_agent",

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     import httpx
     import httpx2
 
+    from ..signals import Unstated
+
 
 class AsyncRobotsClient(Client):
     """`RobotsClient` for asyncio and trio, with the same arguments.
@@ -84,6 +86,8 @@ class AsyncRobotsClient(Client):
         unreachable: Unreachable = Unreachable.DISALLOW,
         html: Html = Html.NO_RULES,
         redirects: Redirects = Redirects.ANY_SITE,
+        uses: Sequence[str] = (),
+        unstated: Unstated | None = None,
     ) -> None:
         limits = Limits(min_interval, max_interval, longer)
         network = NetworkSettings(guard, proxy, trust_env, verify, cert)
@@ -108,6 +112,7 @@ class AsyncRobotsClient(Client):
         self._network_argument = "transport" if http is None else "http client"
         self._pacer = pacer_for(pacer, default_interval, limits)
         self._groups = Groups(pace_by)
+        self._set_uses(uses, unstated)
         self._at_once_argument = at_once
         #: The event loop that the client belongs to, as anyio's token.
         self._loop: object = None
@@ -228,6 +233,11 @@ class AsyncRobotsClient(Client):
         with suppress(OSError, UnicodeError), anyio.move_on_after(self._state.timeout):
             return await resolve_async(host, 443)
         return ()
+
+    async def _body_of(self, response: Any) -> bytes:
+        read = getattr(response, "aread", None) or getattr(response, "read", None)
+        found: bytes = response.content if read is None else await read()
+        return found
 
     async def _call_pacer_shielded(self, name: str, *arguments: object) -> None:
         method = getattr(self._pacer, name)

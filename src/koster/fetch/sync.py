@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     import httpx2
     import requests
 
+    from ..signals import Unstated
+
 
 class RobotsClient(Client):
     """Fetches each site's robots.txt once, caches it, and decides. Thread-safe.
@@ -85,6 +87,10 @@ class RobotsClient(Client):
         html: What an HTML page in place of a robots.txt means: a file without rules, or an
             unreachable site.
         redirects: Which redirects of a robots.txt are followed: all, or those to the same site.
+        uses: What the crawler uses pages for, such as ``("ai-train",)``: see `may_use`. Needs the
+            extra ``signals``.
+        unstated: Whether pages may be used where their site says nothing about that:
+            `koster.signals.Unstated`. Default: DISALLOW, so that only a yes allows it.
 
     Raises:
         CacheError: the cache cannot be opened.
@@ -125,6 +131,8 @@ class RobotsClient(Client):
         unreachable: Unreachable = Unreachable.DISALLOW,
         html: Html = Html.NO_RULES,
         redirects: Redirects = Redirects.ANY_SITE,
+        uses: Sequence[str] = (),
+        unstated: Unstated | None = None,
     ) -> None:
         limits = Limits(min_interval, max_interval, longer)
         network = NetworkSettings(guard, proxy, trust_env, verify, cert)
@@ -146,6 +154,7 @@ class RobotsClient(Client):
         self._sender = sender_for(network, http, transport)
         self._pacer = pacer_for(pacer, default_interval, limits)
         self._groups = Groups(pace_by)
+        self._set_uses(uses, unstated)
         self._at_once_number = at_once
         self._at_once = threading.BoundedSemaphore(at_once)
         self._fetch_locks = _Locks()
@@ -207,6 +216,11 @@ class RobotsClient(Client):
         with suppress(OSError, UnicodeError):
             return resolve(host, 443, self._state.timeout)
         return ()
+
+    def _body_of(self, response: Any) -> bytes:
+        # httpx may not have read it yet.
+        found: bytes = response.read() if hasattr(response, "read") else response.content
+        return found
 
     def _call_pacer_shielded(self, name: str, *arguments: object) -> None:
         getattr(self._pacer, name)(*arguments)

@@ -19,15 +19,19 @@ from .._worker.refusals import answer_too_large
 from ..compose import PRESETS, compose, intentions_of
 from ..crawlers import POLICY_TOKENS, Purpose, known
 from ..dialects import DIALECTS, RFC9309, dialect_named
+from ..fetch._page_signals import Sources
+from ..signals import MAX_HTML
 from . import _costs as costs
 from . import _models as models
 from . import _requests as requests
 from ._gate import ServiceState, max_response
 from ._limits import client_address
 from ._metrics import Metrics
+from ._pages import COST as PAGE_COST
+from ._pages import Pages
 from ._problems import Problem, of_refusal, stopping
 from ._settings import ServiceSettings
-from ._sites import Sites, to_url
+from ._sites import Sites, origin_or_problem, to_url
 from ._work import Workers
 
 
@@ -38,6 +42,7 @@ class Api:
     settings: ServiceSettings
     state: ServiceState
     sites: Sites
+    pages: Pages
     workers: Workers
     metrics: Metrics
 
@@ -128,6 +133,38 @@ class Api:
             await self.workers.run(request, answers.audit_crawlers, file, name, question.agents)
         )
 
+    async def signals(self, question: requests.SignalsRequest, request: Request) -> Response:
+        """Returns what is stated about each use, to whom, and by which sources; no legal advice."""
+        url, crawlers = question.url, question.crawlers
+        if question.is_fetched:
+            return await self._page_signals(request, url, "/url", crawlers, question.dialect)
+        if not url.startswith("/"):
+            origin_or_problem(url, "/url")
+        robots = None if question.robots is None else question.robots.encode("utf-8")
+        sources = _sources(question)
+        answer, _ = await self.workers.run(
+            request, answers.signals, robots, sources, crawlers, question.dialect, _now()
+        )
+        return _json(answer)
+
+    async def page_signals(
+        self, request: Request, query: Annotated[requests.SignalsQuery, Query()]
+    ) -> Response:
+        """Fetches the page, and what its site has: robots.txt, tdmrep.json and licenses."""
+        reject_duplicates(request)
+        crawlers = [] if query.crawler is None else [query.crawler]
+        return await self._page_signals(request, query.url, "url", crawlers, query.dialect)
+
+    async def _page_signals(
+        self, request: Request, url: str, pointer: str, crawlers: list[str], dialect: str
+    ) -> Response:
+        now = _now()
+        page = to_url(url)
+        file = await self.sites.outcome(
+            page, dialect, client_address(request), pointer, cost=PAGE_COST
+        )
+        return _json(await self.pages.signals(request, page, file, crawlers, now))
+
     async def disagree(self, question: requests.DisagreeRequest, request: Request) -> Response:
         """Returns for each agent the dialects that decide differently, with example URLs."""
         name = question.dialect
@@ -196,6 +233,8 @@ ROUTES: tuple[tuple[str, str, Callable[..., Awaitable[Any]], type, str], ...] = 
     ("POST", "/v1/lint", Api.lint, models.LintResponse, "Find mistakes in a file"),
     ("POST", "/v1/diff", Api.diff, models.DiffResponse, "Compare two files"),
     ("POST", "/v1/audit", Api.audit, models.AuditResponse, "Show what known crawlers may fetch"),
+    ("POST", "/v1/signals", Api.signals, models.SignalsResponse, "Show what a site says about the use of a page"),
+    ("GET", "/v1/signals", Api.page_signals, models.SignalsResponse, "Fetch a page, and show what is said about its use"),
     ("POST", "/v1/disagree", Api.disagree, models.DisagreeResponse, "Find dialects that decide differently"),
     ("GET", "/v1/agents", Api.agents, models.AgentsResponse, "List known crawlers"),
     ("GET", "/v1/dialects", Api.dialects, models.DialectsResponse, "List dialects"),
@@ -219,6 +258,22 @@ def add_routes(app: FastAPI, api: Api) -> None:
         )
 
 
+def _sources(question: requests.SignalsRequest) -> Sources:
+    """Return the sources in a request; of the page, no more than is read."""
+    html = None if question.html is None else question.html.encode("utf-8")[: MAX_HTML + 1]
+    return Sources(
+        url=question.url,
+        headers=question.headers,
+        html=html,
+        # Whatever it says about itself.
+        charset="utf-8",
+        tdmrep=None if question.tdmrep is None else question.tdmrep.encode("utf-8"),
+        licenses={url: text.encode("utf-8") for url, text in question.licenses.items()},
+        notes=(),
+        unread=(),
+    )
+
+
 def _content_of(file: requests.FileOfBatch) -> bytes | str:
     return (file.body_base64 or "") if file.robots is None else file.robots.encode("utf-8")
 
@@ -232,8 +287,12 @@ def _encode(model: BaseModel) -> bytes:
     return model.model_dump_json().encode("utf-8")
 
 
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
 def _today() -> date:
-    return datetime.now(UTC).date()
+    return _now().date()
 
 
 @lru_cache(maxsize=2 * (len(Purpose) + 1))

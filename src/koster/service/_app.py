@@ -18,6 +18,7 @@ from .._version import VERSION
 from . import _api, _metrics, _problems
 from ._gate import Gate, ServiceState
 from ._limits import RateLimit
+from ._pages import Pages
 from ._settings import ServiceSettings
 from ._sites import Sites
 from ._work import Workers
@@ -46,6 +47,7 @@ _ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
         429: "The client sends too many requests: wait.",
         431: "The head is too large.",
         500: "An internal error: the log of the service has the details.",
+        501: "The service lacks a package that the request needs.",
         503: "The service is busy or stopping: try again.",
     }.items()
 }
@@ -98,16 +100,19 @@ class Service(Gate):
         limit = RateLimit(settings.rate, time.monotonic)
         sites = Sites(settings, limit, metrics)
         workers = Workers(settings, metrics, self.state)
+        pages = Pages(settings, sites, workers)
 
         @asynccontextmanager
         async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
             self._prepare()
             sites.open()
+            pages.open()
             await workers.start()
             try:
                 yield
             finally:
                 await sites.aclose()
+                pages.close()
                 await workers.aclose()
 
         self.api = FastAPI(
@@ -125,7 +130,7 @@ class Service(Gate):
         self.api.openapi = self._openapi  # type: ignore[method-assign]
         self.api.state.read_json = workers.read_json
         _problems.install(self.api)
-        _api.add_routes(self.api, _api.Api(settings, self.state, sites, workers, metrics))
+        _api.add_routes(self.api, _api.Api(settings, self.state, sites, pages, workers, metrics))
         self._add_metrics(metrics)
         self._add_page()
         super().__init__(self.api, settings, limit, metrics, self.state)

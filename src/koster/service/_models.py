@@ -10,6 +10,7 @@ from ..analysis import Extent
 from ..crawlers import Obeys, Purpose
 from ..decisions import Reason
 from ..lint import Severity
+from ..signals import Stated, Use
 
 Moment = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
 
@@ -262,6 +263,29 @@ class AuditedPolicyToken(BaseModel):
     checked: str
 
 
+class StatementRecord(BaseModel):
+    """What a source states about a use."""
+
+    kind: Annotated[str, Field(description="The grammar.", examples=["content-signal"])]
+    where: Annotated[str, Field(description="The place.", examples=["robots.txt, line 2"])]
+    line: Annotated[int | None, Field(description="The line, if it is in the robots.txt.")]
+    text: Annotated[str, Field(description="The words there.")]
+    stated: Stated
+    for_: Annotated[str, Field(alias="for", description="A crawler; * is everybody.")]
+    standing: Annotated[str, Field(description="How binding the specification is.")]
+
+
+class AuditedUse(BaseModel):
+    """What a file states to everybody about a use of the start page."""
+
+    use: Use
+    stated: Stated
+    sources: list[StatementRecord]
+    elsewhere: Annotated[
+        list[StatementRecord], Field(description="What is stated about other paths, if it differs.")
+    ]
+
+
 class AuditResponse(BaseModel):
     """What known crawlers may fetch."""
 
@@ -271,8 +295,72 @@ class AuditResponse(BaseModel):
     preferences: list[PreferenceRecord]
     licenses: list[str]
     sitemaps: list[str]
+    uses: list[AuditedUse]
+    unread: Annotated[
+        list[str], Field(description="Why the file is none: then no use is unstated.")
+    ]
     policy_tokens: list[AuditedPolicyToken]
     fetch: Fetched | None = None
+
+
+class CrawlRecord(BaseModel):
+    """Whether a crawler may fetch a page."""
+
+    crawler: str
+    allowed: bool
+    line: Annotated[int | None, Field(description="The line that decides, from 1.")]
+    rule: str | None
+
+
+class UseRecord(BaseModel):
+    """What is stated about a use, to everybody or to a crawler."""
+
+    use: Use
+    stated: Stated
+    for_: Annotated[str, Field(alias="for", description="A crawler; * is everybody.")]
+    sources: list[StatementRecord]
+
+
+class UnseenRecord(BaseModel):
+    """What a crawler never sees, or what has no effect."""
+
+    signal: str
+    where: str
+    crawler: Annotated[str, Field(description="A crawler; * is everybody.")]
+    because: str
+
+
+class ConflictRecord(BaseModel):
+    """Two statements that contradict each other; the most restrictive one counts."""
+
+    use: Use
+    for_: Annotated[str, Field(alias="for", description="A crawler; * is everybody.")]
+    yes: StatementRecord
+    no: StatementRecord
+
+
+class LicenseRecord(BaseModel):
+    """A license that a source names."""
+
+    url: str
+    where: str
+
+
+class SignalsResponse(BaseModel):
+    """What a site says about the use of a page: stated preferences, not legal advice."""
+
+    url: Annotated[str, Field(description="The page, after redirects.")]
+    fetched: Annotated[Moment | None, Field(description="None: nothing was fetched.")]
+    crawl: list[CrawlRecord]
+    uses: Annotated[list[UseRecord], Field(description="To everybody, then to single crawlers.")]
+    unseen: list[UnseenRecord]
+    conflicts: list[ConflictRecord]
+    licenses: list[LicenseRecord]
+    notes: Annotated[list[str], Field(description="What was ignored, and why.")]
+    unread: Annotated[
+        list[str],
+        Field(description="What could not be read, and why: then nothing is unstated."),
+    ]
 
 
 class DisagreementRecord(BaseModel):

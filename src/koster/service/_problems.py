@@ -203,6 +203,7 @@ _MESSAGES = {
     "string_type": "must be a string",
     "string_unicode": "has a lone surrogate",
     "list_type": "must be a list",
+    "tuple_type": "must be a list of a name and a value",
     "bool_type": "must be true or false",
     "int_parsing": "must be an integer",
     "int_type": "must be an integer",

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field, model_validator
 
-from ..crawlers import Purpose
+from ..crawlers import Purpose, policy_token
 from ..dialects import DIALECTS, RFC9309, dialect_named
 from ..errors import UnknownDialectError
 
@@ -57,6 +57,22 @@ Site = Annotated[
 
 _TEXT = "User-agent: *\nDisallow: /private\nAllow: /private/press\n"
 _AGENTS = "Product tokens or User-Agent headers; * means crawlers without a group of their own."
+
+
+def _validated_crawler(name: str) -> str:
+    """Return the name of a crawler.
+
+    Raises:
+        ValueError: it is everybody's, which is always there, or that of no crawler.
+    """
+    if name.strip() in ("", "*"):
+        raise ValueError("must be the name of a crawler; the answers begin with everybody's")
+    if policy_token(name) is not None:
+        raise ValueError("is a policy token, not a crawler: it is read for every crawler")
+    return name
+
+
+CrawlerName = Annotated[Agent, AfterValidator(_validated_crawler)]
 
 
 def _request_config(example: dict[str, Any]) -> ConfigDict:
@@ -252,6 +268,70 @@ class AuditRequest(File):
         Field(max_length=1_000, description="Product tokens of known crawlers."),
     ] = []
     dialect: DialectName = RFC9309.name
+
+
+_PAGE_URL = "https://shop.example/press/"
+
+
+class SignalsQuery(_Query):
+    """The page to fetch, and a crawler."""
+
+    url: Annotated[
+        Url,
+        Field(
+            description="The absolute URL of a page; https:// is the default scheme.",
+            examples=[_PAGE_URL],
+        ),
+    ]
+    crawler: Annotated[
+        CrawlerName | None,
+        Field(description="A crawler. Default: those with another answer than everybody."),
+    ] = None
+    dialect: DialectName = RFC9309.name
+
+
+class SignalsRequest(_Fields):
+    """A page: only its URL, to fetch it and what its site has, or the texts of its sources."""
+
+    model_config = _request_config(
+        {
+            "url": _PAGE_URL,
+            "robots": "User-agent: *\nContent-Signal: search=yes, ai-train=no\nAllow: /\n",
+            "headers": [["X-Robots-Tag", "noarchive"]],
+        }
+    )
+
+    url: Annotated[
+        Url, Field(description="The URL of the page; with the text of a source, also its path.")
+    ]
+    robots: Robots = None
+    headers: Annotated[
+        list[tuple[Text, Text]],
+        FailFast(),
+        Field(max_length=200, description="The headers of the response: names and values."),
+    ] = []
+    html: Annotated[Text | None, Field(description="The page; 256 KiB are read.")] = None
+    tdmrep: Annotated[Text | None, Field(description="/.well-known/tdmrep.json of the site.")] = (
+        None
+    )
+    licenses: Annotated[
+        dict[Url, Text],
+        Field(max_length=20, description="Licenses (RSL) that apply to the page, by their URLs."),
+    ] = {}
+    crawlers: Annotated[
+        list[CrawlerName],
+        FailFast(),
+        Field(
+            max_length=50,
+            description="Crawlers. Default: those with another answer than everybody.",
+        ),
+    ] = []
+    dialect: DialectName = RFC9309.name
+
+    @property
+    def is_fetched(self) -> bool:
+        """Whether the page is to be fetched, as no source is given."""
+        return not self.model_fields_set & {"robots", "headers", "html", "tdmrep", "licenses"}
 
 
 class DisagreeRequest(File):

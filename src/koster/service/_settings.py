@@ -24,7 +24,7 @@ class ServiceSettings:
         max_body: Maximum bytes of a request body; more is 413.
         max_questions: Maximum of agents times URLs per request; more is 422.
         rate: Requests per second and client on average, twice as many in a burst; 0 for no limit.
-            More is 429. A request that fetches counts as ten.
+            More is 429. A request that fetches counts as ten, and as fifty if it fetches a page.
         work_timeout: Maximum seconds in a worker process per request; more is 422.
         work_per_minute: Seconds of worker time per client and minute on average, those of one
             minute in a burst; 0 for no limit. More is 429.

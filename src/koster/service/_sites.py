@@ -59,6 +59,9 @@ class _Client(AsyncRobotsClient):
 class Sites:
     """The robots.txt of sites; dialects with the same `Statuses` share fetches.
 
+    Attributes:
+        fetch_slot: Limits the number of concurrent fetches.
+
     Raises:
         ValueError: the User-Agent, a network or the proxy in the settings is invalid.
     """
@@ -78,7 +81,7 @@ class Sites:
 
     def open(self) -> None:
         """Create the clients of all dialects: reading the certificates takes long."""
-        self._at_once = anyio.Semaphore(self._settings.fetches)
+        self.fetch_slot = anyio.Semaphore(self._settings.fetches)
         tls = httpx2.create_ssl_context()
         for dialect in DIALECTS.values():
             if dialect.statuses not in self._clients:
@@ -97,16 +100,18 @@ class Sites:
         client: str,
         pointer: str,
         max_age: float | None = None,
+        cost: int = COST,
     ) -> UnreadOutcome:
         """Return the outcome for a URL's site; ``pointer`` is the URL's location in the request.
 
-        An entry older than ``max_age`` seconds is fetched again.
+        An entry older than ``max_age`` seconds is fetched again. ``cost`` is the number of requests
+        that this one counts as.
 
         Raises:
             Problem: the URL is invalid, the client is over its limit, or the service is busy.
         """
-        origin = _origin(url, pointer)
-        wait = self._limit.take(client, COST - 1)
+        origin = origin_or_problem(url, pointer)
+        wait = self._limit.take(client, cost - 1)
         if wait:
             raise too_many_requests(wait)
         target = dialect_named(dialect)
@@ -145,7 +150,7 @@ class Sites:
             guard=self._guard,
             proxy=self._settings.fetch_proxy,
             verify=tls,
-            at_once=self._at_once,
+            at_once=self.fetch_slot,
             on_event=self._record_event,
         )
 
@@ -167,7 +172,7 @@ def to_url(site: str) -> str:
     return site if "://" in site or not site[0].isalnum() else f"https://{site}"
 
 
-def _origin(url: str, pointer: str) -> str:
+def origin_or_problem(url: str, pointer: str) -> str:
     """Return the origin of a URL; ``pointer`` is its location in the request.
 
     Raises:

@@ -41,9 +41,11 @@ _MAX_QUEUED_PER_CLIENT = 10
 #: Maximum bytes of files for the quick lane.
 _MAX_QUICK_BYTES = 64 * 1024
 
-#: Maximum bytes of JSON that the server itself parses, and commas: there are few more values.
+#: Maximum bytes of JSON that the server itself parses, commas (there are few more values), and
+#: quotation marks.
 _MAX_JSON_BYTES = 64 * 1024
 _MAX_JSON_COMMAS = 1_000
+_MAX_JSON_QUOTES = 10_000
 
 #: Functions that take milliseconds for any file.
 _SHORT = frozenset({answers.read_json.__name__, answers.fetch.__name__})
@@ -83,6 +85,8 @@ def _size_of(argument: Any) -> int:
         return len(body_of(argument))
     if isinstance(argument, list):
         return sum(len(each.content) for each in argument if isinstance(each, NamedFile))
+    if isinstance(argument, dict):
+        return sum(map(_size_of, argument.values()))
     return 0
 
 
@@ -132,7 +136,11 @@ class Workers:
         Raises:
             Problem: it is not JSON, or see `run`.
         """
-        is_small = len(body) <= _MAX_JSON_BYTES and body.count(b",") <= _MAX_JSON_COMMAS
+        is_small = (
+            len(body) <= _MAX_JSON_BYTES
+            and body.count(b",") <= _MAX_JSON_COMMAS
+            and body.count(b'"') <= _MAX_JSON_QUOTES
+        )
         return await self.answer(request, answers.read_json, body, is_small=is_small)
 
     async def run(self, request: Request, function: Callable[..., T], *arguments: Any) -> T:

@@ -13,7 +13,7 @@ stated preferences.
 (<Stated.NO: 'no'>, 'robots.txt, line 2')
 """
 
-from ._combining import USUAL_CRAWLERS, signals
+from ._combining import USUAL_CRAWLERS, signals, stated_to_everybody
 from ._grammars import GRAMMARS
 from ._limits import MAX_DOCUMENT, MAX_HTML
 from ._model import (
@@ -29,6 +29,8 @@ from ._model import (
     Unseen,
     Use,
 )
+from ._robots import use_of
+from ._uses import Unstated, UseDecision
 
 __all__ = [
     "GRAMMARS",
@@ -45,6 +47,10 @@ __all__ = [
     "Statement",
     "Status",
     "Unseen",
+    "Unstated",
     "Use",
+    "UseDecision",
     "signals",
+    "stated_to_everybody",
+    "use_of",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import chain
@@ -11,6 +11,7 @@ from urllib.parse import urljoin
 from .._contents import has_readable_line
 from ..dialects import GOOGLE, RFC9309, Dialect
 from ..robots import RobotsTxt, parse
+from ._agents import tokens_of
 from ._grammars import GROUP, TDMREP
 from ._model import (
     Answer,
@@ -24,8 +25,8 @@ from ._model import (
     Unseen,
     Use,
 )
+from ._notes import first_of, shortened
 from ._robots import (
-    EVERYBODY,
     Agent,
     RobotsReader,
     invalid_preferences,
@@ -47,8 +48,8 @@ def signals(
     html: bytes | None = None,
     charset: str | None = None,
     tdmrep: bytes | None = None,
-    licenses: Mapping[str, bytes] | None = None,
-    crawlers: Sequence[str] = (),
+    licenses: Mapping[str, bytes | None] | None = None,
+    crawlers: Sequence[str | Sequence[str]] = (),
     now: datetime,
     unread: Sequence[str] = (),
     notes: Sequence[str] = (),
@@ -63,8 +64,11 @@ def signals(
         html: The page, if it is HTML; at most `MAX_HTML` bytes are read.
         charset: The charset of the page, from its Content-Type.
         tdmrep: The site's ``/.well-known/tdmrep.json``.
-        licenses: License documents (RSL) that apply to the page, by their URLs.
-        crawlers: The crawlers to answer for. Default: those that a group of the robots.txt names.
+        licenses: License documents (RSL) that apply to the page, by their URLs; None for one that
+            ``unread`` is about. A license that another source names, but is missing here, is
+            unread, too.
+        crawlers: The crawlers to answer for: product tokens, User-Agent headers, or sequences of
+            tokens in order of preference. Default: those that a group of the robots.txt names.
         now: The current time, with a time zone, for ``unavailable_after``.
         unread: Sources that could not be read, and why. Then no use is called unstated.
         notes: What else there is to say; it comes last in `Signals.notes`.
@@ -76,12 +80,31 @@ def signals(
     """
     if now.utcoffset() is None:
         raise ValueError("now must have a time zone")
+    agents = [(each,) if isinstance(each, str) else tuple(each) for each in crawlers]
+    names = [name for agent in agents for each in agent for name in tokens_of(each)]
     file = robots if isinstance(robots, RobotsTxt) else parse(robots or b"", dialect)
-    page = read_page(list(headers), html, charset, now, crawlers)
+    page = read_page(list(headers), html, charset, now, names)
     combined = Combined(
         url, file, page, tdmrep=tdmrep, licenses=licenses or {}, unread=unread, notes=notes
     )
-    return combined.result(tuple(crawlers))
+    return combined.result(agents)
+
+
+def stated_to_everybody(robots: RobotsTxt, url: str) -> tuple[Signals, tuple[Statement, ...]]:
+    """Return what a robots.txt alone states about a page to everybody, and about other paths.
+
+    The first is what `signals` finds, without single crawlers and without notes about lines; the
+    second what Content-Usage lines state that have a path, but not that of the page.
+    """
+    combined = Combined(url, robots, Reading(), licenses={})
+    return combined.everybody(), tuple(combined.elsewhere())
+
+
+def _unread(robots: RobotsTxt) -> list[str]:
+    """Return why a file is no robots.txt, if it is none."""
+    if robots.groups or has_readable_line([robots, parse(robots.body, GOOGLE)]):
+        return []
+    return ["robots.txt: no line in it is one of a robots.txt"]
 
 
 def read_page(
@@ -93,9 +116,9 @@ def read_page(
     *,
     has_notes: bool = True,
 ) -> Reading:
-    """Return what a page states; without notes, most pages need not be parsed.
+    """Return what a page states; without notes, most of it need not be parsed.
 
-    For the arguments see `signals`.
+    ``crawlers`` are product tokens. For the other arguments see `signals`.
     """
     found = Reading()
     if headers:
@@ -133,6 +156,18 @@ def _resolved(license_: License, url: str) -> License:
         return license_
 
 
+def _missing(named: Iterable[License], given: Mapping[str, bytes | None]) -> Sequence[str]:
+    """Return which licenses are named, but not given."""
+    missing = {each.url: each.where for each in named if each.is_rsl and each.url not in given}
+    # Documents from files have other names.
+    others = len(given.keys() - {each.url for each in named})
+    some = list(missing.items())[others:]
+    return first_of(
+        (f"{where}: the license {shortened(url)} is not read" for url, where in some),
+        "unread license",
+    )
+
+
 def _read_license(body: bytes, where: str, url: str) -> Reading:
     from ._rsl import read_rsl
 
@@ -164,7 +199,7 @@ class Combined:
         page: Reading,
         *,
         tdmrep: bytes | None = None,
-        licenses: Mapping[str, bytes],
+        licenses: Mapping[str, bytes | None],
         unread: Sequence[str] = (),
         notes: Sequence[str] = (),
     ) -> None:
@@ -176,11 +211,11 @@ class Combined:
         found += page
         _keep_last_reservation(found)
         self.licenses = tuple(dict.fromkeys(named_licenses(url, robots, found)))
+        found.unread += _missing(self.licenses, licenses)
         for where, body in (*licenses.items(), *found.embedded):
-            found += _read_license(body, where, url)
-        if not robots.groups and not has_readable_line([robots, parse(robots.body, GOOGLE)]):
-            found.unread.insert(0, "robots.txt: no line in it is one of a robots.txt")
-        self.unread = (*unread, *found.unread)
+            if body is not None:
+                found += _read_license(body, where, url)
+        self.unread = (*unread, *_unread(robots), *found.unread)
         self._url = url
         self._robots = robots
         self._page = found
@@ -189,7 +224,7 @@ class Combined:
         self._unseen: list[Unseen] = []
         self._conflicts: list[Conflict] = []
 
-    def result(self, crawlers: tuple[str, ...]) -> Signals:
+    def result(self, crawlers: Sequence[tuple[str, ...]]) -> Signals:
         """Return what was found, for some crawlers or those that the file names."""
         answers = self.answers()
         everybody = {each.use: each for each in answers}
@@ -199,14 +234,25 @@ class Combined:
                 for each in self._answers(agent)
                 if crawlers or _is_of_its_own(each, everybody[each.use], agent.uses)
             ]
-        asked = map(self._reader.agent, crawlers or USUAL_CRAWLERS)
+        asked = map(self._reader.agent, crawlers or [(each,) for each in USUAL_CRAWLERS])
         crawl = [(each, each.crawl(self._url)) for each in asked if not each.is_control]
         for agent, found in crawl:
             if not found.allowed:
                 self._add_unseen(agent, found)
+        return self._signals(tuple(found for _, found in crawl), answers)
+
+    def everybody(self) -> Signals:
+        """Return what was found, for no single crawler."""
+        return self._signals((), self.answers())
+
+    def elsewhere(self) -> Iterator[Statement]:
+        """Yield what is stated to everybody about other paths."""
+        return self._reader.elsewhere(self._reader.agent())
+
+    def _signals(self, crawl: tuple[Crawl, ...], answers: list[Answer]) -> Signals:
         return Signals(
             url=self._url,
-            crawl=tuple(found for _, found in crawl),
+            crawl=crawl,
             answers=tuple(answers),
             unseen=tuple(dict.fromkeys(self._unseen)),
             conflicts=tuple(dict.fromkeys(self._conflicts)),
@@ -215,7 +261,7 @@ class Combined:
             unread=self.unread,
         )
 
-    def _bound(self) -> tuple[str, ...]:
+    def _bound(self) -> Sequence[tuple[str, ...]]:
         """Return the crawlers that the file, or a part of the page, says something to."""
         of_page = (each.crawler for each in self._page.statements if each.crawler)
         distinct: dict[str, str] = {}
@@ -224,11 +270,12 @@ class Combined:
                 self._notes.append(f"only the first {_MAX_AGENTS} named crawlers have answers")
                 break
             distinct.setdefault(name.lower(), name)
-        return tuple(distinct.values())
+        return [(each,) for each in distinct.values()]
 
-    def answers(self, crawler: str = EVERYBODY) -> list[Answer]:
+    def answers(self, crawler: str | None = None) -> list[Answer]:
         """Return what is stated about each use to a crawler, or to everybody."""
-        return self._answers(self._reader.agent(crawler))
+        reader = self._reader
+        return self._answers(reader.agent() if crawler is None else reader.agent((crawler,)))
 
     def _answers(self, agent: Agent) -> list[Answer]:
         found = self._reader.read(agent)

@@ -13,7 +13,7 @@ from ._limits import RSL_TYPE
 from ._links import links_in
 from ._model import License, Reading, Statement
 from ._notes import first_of, quoted, shortened, usable_url
-from ._rules import Rule, crawler_names, read_rules, rules_in
+from ._rules import RULES, Rule, crawler_names, read_rules, rules_in
 from ._tdmrep import read_tdm
 from ._words import CONTENT_USAGES, USAGE_VALUES
 
@@ -46,17 +46,18 @@ def read_headers(
     for name, read in _READERS.items():
         if name in lines:
             found += read(lines[name], now, agents)
-    found += read_tdm(_placed("tdm-reservation", lines), _placed("tdm-policy", lines))
+    tdm = []
+    for name in ("tdm-reservation", "tdm-policy"):
+        where = f"header {name}"
+        kept, unread = _limited(where, lines.get(name, []))
+        tdm.append([(where, value) for value in kept])
+        found.unread += unread
+    found += read_tdm(*tdm)
     return found
 
 
-def _placed(name: str, lines: Mapping[str, list[str]]) -> list[tuple[str, str]]:
-    """Return the values of a header, each after its place."""
-    return [(f"header {name}", value) for value in lines.get(name, [])[:_MAX_LINES]]
-
-
 def _limited(where: str, values: list[str]) -> tuple[list[str], list[str]]:
-    """Return the lines of a header up to the limits, and a note if there is more."""
+    """Return the lines of a header up to the limits, and what is unread if there is more."""
     kept: list[str] = []
     left = MAX_HEADER
     for value in values[:_MAX_LINES]:
@@ -69,26 +70,29 @@ def _limited(where: str, values: list[str]) -> tuple[list[str], list[str]]:
 def _read_x_robots_tag(values: list[str], now: datetime, agents: Sequence[str]) -> Reading:
     where = "header X-Robots-Tag"
     known = crawler_names(agents)
-    kept, notes = _limited(where, values)
+    kept, unread = _limited(where, values)
     rules = [rule for value in kept for rule in rules_in(where, value, "", known)]
     found = read_rules(rules, X_ROBOTS_TAG, now, in_headers=True)
-    found.notes[:0] = notes
+    found.unread += unread
     return found
 
 
 def _read_robots_tag(values: list[str], now: datetime, agents: Sequence[str]) -> Reading:
     where = "header Robots-Tag"
     data = _encoded(values)
-    notes = []
+    notes: list[str] = []
+    unread = []
     if len(data) > MAX_ROBOTS_TAG:
         data = _complete_members(data[:MAX_ROBOTS_TAG])
-        notes.append(f"{where}: only its first {MAX_ROBOTS_TAG >> 10} KiB are read")
+        unread.append(f"{where}: only its first {MAX_ROBOTS_TAG >> 10} KiB are read")
     members, why = _structured(data, "list")
     if members is None:
-        return Reading(notes=[*notes, f"{where} is ignored: it is no structured list ({why})"])
+        note = f"{where} is ignored: it is no structured list ({why})"
+        return Reading(notes=[note], unread=unread)
     rules = list(_rules_of(members, where, crawler_names(agents), notes))
     found = read_rules(rules, ROBOTS_TAG, now, in_headers=True)
     found.notes[:0] = first_of(notes)
+    found.unread += unread
     return found
 
 
@@ -101,6 +105,8 @@ def _rules_of(
             notes.append(f"{where}: a member is no product token: ignored")
             continue
         token = str(item)
+        if token.lower() in RULES:
+            notes.append(f"{where}: {token} is read as a crawler's name: for all, write *;{token}")
         crawler = "" if token == "*" else known.get(token.lower(), shortened(token))
         for name, value in parameters.items():
             if value is False:
@@ -130,7 +136,7 @@ def _read_content_usage(values: list[str], _now: datetime, _agents: Sequence[str
     where = "header Content-Usage"
     data = _encoded(values)
     if len(data) > MAX_HEADER:
-        return Reading(notes=[f"{where} is too large: all preferences are unknown"])
+        return Reading(unread=[f"{where} is too large"])
     members, why = _structured(data, "dictionary")
     if members is None:
         note = f"{where} is no structured dictionary ({why}): all preferences are unknown"
@@ -191,7 +197,8 @@ def _read_content_signal(values: list[str], _now: datetime, _agents: Sequence[st
 def _read_link(values: list[str], _now: datetime, _agents: Sequence[str]) -> Reading:
     where = "header Link"
     found = Reading()
-    kept, notes = _limited(where, values)
+    notes = []
+    kept, found.unread = _limited(where, values)
     for link in (link for value in kept for link in links_in(value)):
         if "license" not in link.relations:
             continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from html import unescape
@@ -14,7 +14,7 @@ from typing import TypeVar
 from .._charsets import bom_charset, decode_text, media_type_of
 from .._wording import count_noun
 from ..errors import missing
-from ._flattening import FlatPage
+from ._flattening import MANY_ATTRIBUTES, FlatPage, hides_tags
 from ._grammars import META_ROBOTS
 from ._limits import MAX_HTML, RSL_TYPE
 from ._model import License, Reading
@@ -36,8 +36,15 @@ _MAX_DOCUMENTS = 10
 _MAX_VALUE = 10_000
 #: Where HTML names its charset: within its first 1,024 bytes.
 _META_CHARSET = re.compile(rb"<meta[^>]*?charset\s*=\s*[\"']?\s*([A-Za-z0-9_.:-]+)", re.IGNORECASE)
+_HIDDEN = "page: tags within SVG or MathML are not read"
 _HAS_NUL = "page: it has NUL characters, and may not be HTML"
 _TDM_NAMES = ("tdm-reservation", "tdm-policy")
+#: Tags with the names of crawlers that are about something else: who owns the site.
+_OTHER_TAGS = ("google-site-verification",)
+#: Tags whose rel may be "license" (https://html.spec.whatwg.org/multipage/links.html#link-type-license).
+_LICENSE_TAGS = ("link", "a", "area")
+#: The attribute of a tag that says what it is about.
+_KEYS = {"meta": "name", "link": "rel", "script": "type"}
 #: Rules that no other <meta> has.
 _RESTRICTIVE = frozenset(("noindex", "nofollow", "nosnippet", "noarchive", "noai", "noimageai"))
 #: Elements on which Google reads data-nosnippet; Bing reads it on all.
@@ -60,9 +67,12 @@ def read_html(
     The URLs of licenses may be relative to that of the page.
     """
     text = _decoded(body[:MAX_HTML], charset)
-    found = _Page(text, agents).reading(now)
+    page = _Page(text, agents)
+    found = page.reading(now)
     if len(body) > MAX_HTML:
-        found.notes.insert(0, f"page: only its first {MAX_HTML >> 10} KiB are read")
+        # What is stated is in the head.
+        place = found.notes if page.has_body else found.unread
+        place.insert(0, f"page: only its first {MAX_HTML >> 10} KiB are read")
     if "\0" in text:
         found.unread.append(_HAS_NUL)
     return found
@@ -72,21 +82,32 @@ def read_html_without_notes(
     body: bytes, charset: str | None, now: datetime, agents: Sequence[str] = ()
 ) -> Reading:
     """Return the same but for notes. Only the beginning of the page with what counts is parsed."""
-    text = _decoded(body[:MAX_HTML], charset)
+    if len(body) > MAX_HTML:
+        found = read_html(body, charset, now, agents)
+        found.notes.clear()
+        return found
+    text = _decoded(body, charset)
     part = text[: _end_of_statements(text, agents)]
     found = _Page(part, agents).reading(now) if part else Reading()
     found.notes.clear()
+    lower = text.lower()
+    may_hide = "<svg" in lower or "<math" in lower
+    if may_hide and _HIDDEN not in found.unread and hides_tags(text):
+        found.unread.append(_HIDDEN)
     if "\0" in text:
         found.unread.append(_HAS_NUL)
     return found
 
 
-#: Tags that may state something, up to their end as the tokenizer of HTML finds it.
-_TAG = re.compile(
-    "<(?i:meta|link|base|script)(?=[\t\n\f\r />])"
+#: Tags up to their end as the tokenizer of HTML finds it: those that may state something, and all
+#: that may name a license.
+_REST = (
+    "(?=[\t\n\f\r />])"
     "(?:[\t\n\f\r /]++|(?:=[^\t\n\f\r />=]*+|[^\t\n\f\r />=]++)(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+"
-    "(?:\"[^\"]*+\"|'[^']*+'|[^\t\n\f\r >\"'][^\t\n\f\r >]*+)?+)?+)*+>?",
+    "(?:\"[^\"]*+\"|'[^']*+'|[^\t\n\f\r >\"'][^\t\n\f\r >]*+)?+)?+)*+>?"
 )
+_TAG = re.compile(f"<((?i:meta|link|base|script)){_REST}")
+_LICENSE_TAG = re.compile(f"<((?i:meta|link|base|script|a|area)){_REST}")
 _WORD = re.compile(r"[\w.-]+")
 
 
@@ -96,8 +117,9 @@ def _end_of_statements(text: str, agents: Sequence[str]) -> int:
     A tree of HTML grows from its beginning: what follows does not change the tags before.
     """
     names = _first_words(tuple(agents))
+    may_name = "license" in text.lower() or "&#" in text
     end = base = 0
-    for tag in _TAG.finditer(text):
+    for tag in (_LICENSE_TAG if may_name else _TAG).finditer(text):
         # Many attributes are cut, so that there may be other tags within.
         content = unescape(tag[0]).lower()
         if "<base" in content:
@@ -106,8 +128,10 @@ def _end_of_statements(text: str, agents: Sequence[str]) -> int:
         if "<script" in content and "rsl" in content:
             # It ends somewhere behind.
             return len(text)
-        if ("<link" in content and "license" in content) or (
-            "<meta" in content and not names.isdisjoint(_WORD.findall(content))
+        if (
+            "license" in content
+            or ("<meta" in content and not names.isdisjoint(_WORD.findall(content)))
+            or MANY_ATTRIBUTES.match(text, tag.end(1))
         ):
             end = tag.end()
     return max(end, base) if end else 0
@@ -156,7 +180,16 @@ class _Page:
         self._flat = FlatPage(text)
         self._tree = LexborHTMLParser(self._flat.html)
         self._crawlers = {**crawler_names(agents), "robots": ""}
+        for name in _OTHER_TAGS:
+            self._crawlers.pop(name, None)
         self._notes: list[str] = []
+        self._unread: list[str] = []
+
+    @property
+    def has_body(self) -> bool:
+        """Whether the head ends within what is read."""
+        body = self._tree.body
+        return body is not None and body.child is not None
 
     def reading(self, now: datetime) -> Reading:
         metas = self._metas()
@@ -168,6 +201,10 @@ class _Page:
         found += self._licenses()
         found.embedded = self._documents()
         found.notes += [*self._notes, *self._nosnippet()]
+        found.unread += self._unread
+        found.unread += first_of(self._cut_tags(), "cut tag")
+        if self._flat.hides_tags:
+            found.unread.append(_HIDDEN)
         return found
 
     def _metas(self) -> list[_Meta]:
@@ -178,24 +215,34 @@ class _Page:
         for node in self._tree.css("meta[name]"):
             attributes = node.attributes
             name = (attributes["name"] or "").strip().lower()
-            content = (attributes.get("content") or "")[:_MAX_VALUE]
+            content = self._flat.restored(attributes.get("content") or "")
             meta = _Meta(self._place(f'meta name="{shortened(name)}"', attributes), name, content)
             if name in self._crawlers or name in _TDM_NAMES:
-                found.append(meta)
+                found.append(self._shortened(meta))
                 if node.mem_id not in in_head:
                     elsewhere.append(f"{meta.where} is in the body, where few look but Google")
-            elif not _RESTRICTIVE.isdisjoint(content.lower().replace(",", " ").split()):
+            elif not _RESTRICTIVE.isdisjoint(
+                content[:_MAX_VALUE].lower().replace(",", " ").split()
+            ):
                 unknown.append(f"{meta.where} is ignored: no crawler with this name is known")
         self._notes += [*first_of(elsewhere), *first_of(unknown)]
-        return self._limited(found, "<meta>")
+        return self._limited(found, "rules")
+
+    def _shortened(self, meta: _Meta) -> _Meta:
+        """Return a tag with as much of its content as is read."""
+        if len(meta.content) <= _MAX_VALUE:
+            return meta
+        self._unread.append(f"{meta.where}: only the beginning of its content is read")
+        return replace(meta, content=meta.content[:_MAX_VALUE])
 
     def _limited(self, found: list[_T], what: str, limit: int = _MAX_TAGS) -> list[_T]:
         if len(found) > limit:
-            self._notes.append(f"page: only its first {limit:,} tags {what} are read")
+            self._unread.append(f"page: only its first {limit:,} tags with {what} are read")
         return found[:limit]
 
     def _place(self, tag: str, attributes: Mapping[str, str | None]) -> str:
-        return f"tag <{tag}>, line {attributes[self._flat.mark]}"
+        line = attributes.get(self._flat.mark)
+        return f"tag <{tag}>, line {line}" if line else f"tag <{tag}>"
 
     def _rules(self, metas: Iterable[_Meta]) -> Iterator[Rule]:
         for each in metas:
@@ -203,23 +250,42 @@ class _Page:
             if crawler is not None:
                 yield from rules_in(each.where, each.content, crawler)
 
+    def _cut_tags(self) -> Iterator[str]:
+        """Yield which tags may state something in attributes that are not read."""
+        for node in self._tree.css(f"[{self._flat.cut}]"):
+            attributes, tag = node.attributes, str(node.tag)
+            key = _KEYS.get(tag)
+            # Most say what they are about, which is nothing that is looked for.
+            if key is not None and self._is_looked_for(key, attributes.get(key)):
+                yield f"{self._place(tag, attributes)}: only its first attributes are read"
+
+    def _is_looked_for(self, key: str, value: str | None) -> bool:
+        if value is None:
+            return True
+        text = value.strip().lower()
+        if key == "name":
+            return text in self._crawlers or text in _TDM_NAMES
+        return "license" in text.split() if key == "rel" else media_type_of(text) == RSL_TYPE
+
     def _licenses(self) -> Reading:
         base = self._tree.css_first("base[href]")
         base_url = usable_url(base.attributes["href"] or "") if base else ""
         found = Reading()
         notes = []
-        for node in self._tree.css("link[rel]"):
+        for node in self._tree.css("[rel]"):
             attributes = node.attributes
-            if "license" not in (attributes["rel"] or "").lower().split():
+            name = "link" if node.tag == "link" else self._name(node).lower()
+            is_license = "license" in (attributes["rel"] or "").lower().split()
+            if not is_license or name not in _LICENSE_TAGS:
                 continue
-            where = self._place('link rel="license"', attributes)
-            href = attributes.get("href") or ""
+            where = self._place(f'{name} rel="license"', attributes)
+            href = self._flat.restored(attributes.get("href") or "")
             if url := joined_url(base_url, href):
                 is_rsl = media_type_of(attributes.get("type") or "") == RSL_TYPE
                 found.licenses.append(License(url, where, is_rsl))
             else:
                 notes.append(f"{where}: the license is no URL: {quoted(href)}")
-        found.licenses = self._limited(found.licenses, "<link>")
+        found.licenses = self._limited(list(dict.fromkeys(found.licenses)), 'rel="license"')
         found.notes = first_of(notes)
         return found
 
@@ -232,7 +298,7 @@ class _Page:
                 text = _XML_DECLARATION.sub("", self._flat.restored(node.text()), count=1)
                 where = self._place(f'script type="{RSL_TYPE}"', attributes)
                 found.append((where, text.encode("utf-8", "replace")))
-        return self._limited(found, "<script>", _MAX_DOCUMENTS)
+        return self._limited(found, "licenses", _MAX_DOCUMENTS)
 
     def _nosnippet(self) -> Iterator[str]:
         """Yield how many parts are not for snippets: that states nothing about the whole page."""

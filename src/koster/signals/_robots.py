@@ -22,6 +22,7 @@ from ..directives import Preference, content_signal, content_usage
 from ..errors import MissingExtraError
 from ..model import Directive, Line
 from ..robots import RobotsTxt, Rules
+from ._agents import tokens_of
 from ._grammars import CONTENT_SIGNAL, CONTENT_USAGE, CONTROL_TOKEN, GROUP, POLICY_TOKEN
 from ._model import Crawl, Grammar, License, Reading, Stated, Statement, Unseen, Use
 from ._notes import quoted
@@ -59,9 +60,13 @@ def _at(
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """A crawler or, with an empty name, everybody: what is known about it, and its rules."""
+    """A crawler or, with an empty name, everybody: what is known about it, and its rules.
+
+    ``tokens`` are the names that it has in groups, headers and tags.
+    """
 
     name: str
+    tokens: tuple[str, ...]
     record: Crawler | None
     rules: Rules
 
@@ -87,7 +92,7 @@ class Agent:
     def bound_names(self) -> frozenset[str]:
         """Whom statements bind that bind it, in lower case: everybody, itself, its fallbacks."""
         fallbacks = self.record.falls_back_to if self.record else ()
-        names = (EVERYBODY, self.name.partition("/")[0], *fallbacks)
+        names = (EVERYBODY, *self.tokens, *fallbacks)
         return frozenset(name.lower() for name in names)
 
     def may_use(self, url: str) -> bool:
@@ -104,10 +109,10 @@ class Agent:
         return Crawl(self.name or "*", decision.allowed, line, text)
 
 
-def _record_of(name: str) -> Crawler | None:
-    """Return the known crawler with a name, which may have a version."""
+def _record_of(*tokens: str) -> Crawler | None:
+    """Return the first known crawler with one of some names."""
     try:
-        return named(name.partition("/")[0].strip())
+        return next(filter(None, map(named, tokens)), None)
     except MissingExtraError:
         return None
 
@@ -118,17 +123,23 @@ class RobotsReader:
     def __init__(self, robots: RobotsTxt, url: str) -> None:
         self._robots = robots
         self._url = url
-        self._agents: dict[str, Agent] = {}
+        self._agents: dict[tuple[str, ...], Agent] = {}
         self._preferences: dict[tuple[int, ...], tuple[Preference, ...]] = {}
 
-    def agent(self, name: str = EVERYBODY) -> Agent:
-        """Return a crawler with its rules, with those that it falls back to, or everybody."""
-        if name not in self._agents:
-            record = _record_of(name) if name else None
+    def agent(self, names: tuple[str, ...] = ()) -> Agent:
+        """Return a crawler with its rules, with those that it falls back to, or everybody.
+
+        Args:
+            names: Product tokens or User-Agent headers, in order of preference; none: everybody.
+        """
+        if names not in self._agents:
+            tokens = tuple(token for name in names for token in tokens_of(name))
+            record = _record_of(*tokens)
             fallbacks = record.falls_back_to if record else ()
-            rules = rules_for_data(self._robots, (name, *fallbacks) if name else "*")
-            self._agents[name] = Agent(name, record, rules)
-        return self._agents[name]
+            rules = rules_for_data(self._robots, (*names, *fallbacks) if names else "*")
+            name = names[0] if names else EVERYBODY
+            self._agents[names] = Agent(name, tokens, record, rules)
+        return self._agents[names]
 
     @cached_property
     def _of_file(self) -> frozenset[int]:
@@ -154,13 +165,25 @@ class RobotsReader:
         found.statements += self._of_policies
         return found
 
+    def _preferences_of(self, rules: Rules) -> tuple[Preference, ...]:
+        """Return the preferences for the page."""
+        if rules.group_lines not in self._preferences:
+            self._preferences[rules.group_lines] = preferences_if_fetched(rules, self._url)
+        return self._preferences[rules.group_lines]
+
+    def elsewhere(self, agent: Agent) -> Iterator[Statement]:
+        """Yield what Content-Usage lines state that have a path, but not that of the page."""
+        here = {each.line for each in self._preferences_of(agent.rules)}
+        for each in values_of(agent.rules)[1].preferences:
+            use, stated = use_of(each), USAGE_VALUES.get(each.value)
+            if each.pattern and each.line not in here and use is not None and stated is not None:
+                yield _at(each.line, CONTENT_USAGE, _written(each), use, stated)
+
     def _of_preferences(self, rules: Rules, agent: str) -> Reading:
         """Return what Content-Signal and Content-Usage lines state."""
         found = Reading()
         decision = rules.decide(self._url)
-        if rules.group_lines not in self._preferences:
-            self._preferences[rules.group_lines] = preferences_if_fetched(rules, self._url)
-        for each in self._preferences[rules.group_lines]:
+        for each in self._preferences_of(rules):
             where = place(each.line)
             text = _written(each)
             is_signal = each.directive is Directive.CONTENT_SIGNAL
@@ -174,7 +197,7 @@ class RobotsReader:
                 )
                 found.unseen.append(Unseen(text, where, agent or "*", because))
             else:
-                use = (CONTENT_SIGNALS if is_signal else CONTENT_USAGES).get(each.key)
+                use = use_of(each)
                 stated = (SIGNAL_VALUES if is_signal else USAGE_VALUES).get(each.value)
                 if use is None or stated is None:
                     found.notes.append(f"{where}: {text} {_UNKNOWN[use is None]}")
@@ -182,6 +205,12 @@ class RobotsReader:
                     grammar = CONTENT_SIGNAL if is_signal else CONTENT_USAGE
                     found.statements.append(_at(each.line, grammar, text, use, stated, crawler))
         return found
+
+
+def use_of(preference: Preference) -> Use | None:
+    """Return the use that a preference is about; None for those that are none of `Use`."""
+    is_signal = preference.directive is Directive.CONTENT_SIGNAL
+    return (CONTENT_SIGNALS if is_signal else CONTENT_USAGES).get(preference.key)
 
 
 def licenses_of(robots: RobotsTxt) -> Iterator[License]:
@@ -195,7 +224,7 @@ def named_agents(robots: RobotsTxt) -> Iterator[str]:
     """Yield the crawlers and control tokens that groups name; known ones by their tokens."""
     for name in dict.fromkeys(name for group in robots.groups for name in group.agents):
         if name.strip() and name != "*" and policy_token(name) is None:
-            record = _record_of(name)
+            record = _record_of(name.partition("/")[0].strip())
             yield record.token if record else name
 
 

@@ -19,7 +19,8 @@ from ._notes import first_of, joined_url, quoted, shortened, usable_url
 from ._paths import matched_location
 from ._words import RESERVATIONS
 
-_FILE = "/.well-known/tdmrep.json"
+#: The path of the file of a site.
+TDMREP_PATH = "/.well-known/tdmrep.json"
 #: Rules of a file that are read.
 _MAX_RULES = 5_000
 _RESERVATION, _POLICY = "tdm-reservation", "tdm-policy"
@@ -70,13 +71,14 @@ def read_tdmrep(body: bytes, url: str) -> Reading:
     except ValueError as error:
         if is_page(body):
             # As if there were none: many sites answer everything with a page.
-            return Reading(notes=[f"{_FILE} is an HTML page, not JSON"])
-        why = f"{_FILE} cannot be read: {error}"
-        return Reading([_undecided(_FILE, "cannot be read")], unread=[why])
+            return Reading(notes=[f"{TDMREP_PATH} is an HTML page, not JSON"])
+        why = f"{TDMREP_PATH} cannot be read: {error}"
+        return Reading([_undecided(TDMREP_PATH, "cannot be read")], unread=[why])
     found = _first_match(rules[:_MAX_RULES], url, notes)
     if found is None and len(rules) > _MAX_RULES:
         what = f"has more than {count_noun(_MAX_RULES, 'rule')}"
-        found = Reading([_undecided(_FILE, what)], [f"{_FILE} {what}: the others are not read"])
+        note = f"{TDMREP_PATH} {what}: the others are not read"
+        found = Reading([_undecided(TDMREP_PATH, what)], [note])
     found = found or Reading()
     found.notes += first_of(notes)
     return found
@@ -99,7 +101,7 @@ def _rules(body: bytes) -> tuple[list[Any], list[str]]:
     def to_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) < len(pairs):
-            repeated.append(f"{_FILE}: a name is repeated in an object: the last one counts")
+            repeated.append(f"{TDMREP_PATH}: a name is repeated in an object: the last one counts")
         return found
 
     rules = parse_json(body.decode("utf-8-sig"), to_object=to_object, is_strict=True)
@@ -111,7 +113,7 @@ def _rules(body: bytes) -> tuple[list[Any], list[str]]:
 def _first_match(rules: list[Any], url: str, notes: list[str]) -> Reading | None:
     """Return what the first rule whose location matches states: the order decides."""
     for number, rule in enumerate(rules):
-        where = f"{_FILE}#/{number}"
+        where = f"{TDMREP_PATH}#/{number}"
         if not isinstance(rule, dict):
             notes.append(f"{where} is not an object: ignored")
             continue

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Self
 
 from scrapy import Request, signals
 from scrapy.exceptions import IgnoreRequest, NotConfigured
+from scrapy.http import Response
 
 from ...access import Outcome, Unreachable
 from ...decisions import Decision, Reason
@@ -19,6 +21,7 @@ from ._fetching import Fetcher, SpiderClosesError
 from ._pace import Slots, interval_of
 from ._refusals import refusal
 from ._settings import check_alone, read_settings
+from ._uses import MARK, Uses, check_spider_middleware, mark_of
 from ._waiting import Waiting
 
 _log = logging.getLogger("koster.compat.scrapy")
@@ -48,6 +51,10 @@ class RobotsTxtMiddleware:
       site "unreachable".
     - ``KOSTER_RETRY_UNREACHABLE``: how often their pages are tried again, when koster asks the
       site again; default: 0.
+    - ``KOSTER_USES``: what pages are used for, such as ``["ai-train"]``. Pages whose robots.txt
+      rules that out are refused; `UsesMiddleware` drops the items of those that rule it out
+      themselves, or with ``KOSTER_ITEMS = "mark"`` marks all items.
+    - ``KOSTER_UNSTATED``: "allow" or "disallow" (default) uses about which nothing is stated.
 
     A blocked request raises `IgnoreRequest` with three attributes: ``decision`` is the `Decision`,
     or None without one; ``reason`` its `Reason` if it blocks the request, else None;
@@ -65,6 +72,9 @@ class RobotsTxtMiddleware:
         self._fetcher = Fetcher(crawler, self._settings)
         self._slots = Slots(crawler)
         self._waiting = Waiting(crawler)
+        self._uses = Uses(self._settings) if self._settings.uses else None
+        if self._uses is not None:
+            check_spider_middleware(crawler.settings)
 
     @classmethod
     def from_crawler(cls, crawler: Any) -> Self:
@@ -96,6 +106,8 @@ class RobotsTxtMiddleware:
             scrapy.exceptions.IgnoreRequest: the request is blocked: by a rule, because the site's
                 robots.txt is unreachable, or because the site wants it too slow.
         """
+        # Copied from another request.
+        request.meta.pop(MARK, None)
         if request.meta.get("dont_obey_robotstxt"):
             self._fetcher.limit_time(request)
             return None
@@ -107,8 +119,7 @@ class RobotsTxtMiddleware:
                 return None
             why = f"Invalid URL, so there is no robots.txt: {error}"
             raise self._refusal(request, "invalid_url", why) from error
-        header = self._agent or request.headers.get(b"User-Agent") or self._default_agent
-        agent = text_of(header)
+        agent = self._agent_of(request)
         try:
             outcome = await self._outcome(origin, request)
         except SpiderClosesError:
@@ -118,8 +129,29 @@ class RobotsTxtMiddleware:
             return replacement
         decision = self._decide(outcome, request, agent)
         self._check(request, outcome, decision)
+        if self._uses is not None:
+            use = self._uses.before(request, outcome, agent)
+            if not use:
+                why = f"Refused because of its use: {use}"
+                raise self._refusal(request, "use_refused", why, decision)
         self._keep_pace(request, outcome, agent, decision)
         return None
+
+    async def process_response(self, request: Request, response: Response) -> Response:
+        """Note what a page and its site state about its use."""
+        request.meta.pop(MARK, None)
+        if self._uses is None or request.meta.get("dont_obey_robotstxt"):
+            return response
+        with suppress(UrlError, SpiderClosesError):
+            outcome = await self._fetcher.outcome(origin_of(request.url), request)
+            found = self._uses.after(response, outcome, self._agent_of(request))
+            request.meta[MARK] = mark_of(found)
+        return response
+
+    def _agent_of(self, request: Request) -> str:
+        """Return the crawler whose rules apply to a request."""
+        header = self._agent or request.headers.get(b"User-Agent") or self._default_agent
+        return text_of(header)
 
     async def _outcome(self, origin: Origin, request: Request) -> Outcome:
         """Return the outcome of an origin; wait for one that blocks since it is unreachable."""

@@ -8,8 +8,10 @@ from typing import Any, TypeVar
 
 from ...access import Html, Unreachable
 from ...dialects import Dialect, dialect_named
+from ...signals import Unstated, Use
+from ...signals._uses import check_extra, uses_named
 
-Choice = TypeVar("Choice", Unreachable, Html)
+Choice = TypeVar("Choice", Unreachable, Html, Unstated)
 
 _OWN = "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware"
 
@@ -27,6 +29,10 @@ class KosterSettings:
         html: What an HTML page in place of a robots.txt means (``KOSTER_HTML``).
         retries: How often a page of an unreachable site is tried again
             (``KOSTER_RETRY_UNREACHABLE``).
+        uses: What pages are used for (``KOSTER_USES``).
+        unstated: Whether that is allowed where a site states nothing (``KOSTER_UNSTATED``).
+        marks_items: Whether items of pages that may not be used are marked, not dropped
+            (``KOSTER_ITEMS``).
     """
 
     dialect: Dialect
@@ -35,12 +41,16 @@ class KosterSettings:
     unreachable: Unreachable
     html: Html
     retries: int
+    uses: tuple[Use, ...]
+    unstated: Unstated
+    marks_items: bool
 
 
 def read_settings(settings: Any) -> KosterSettings:
     """Return the settings of a crawler; values from the command line are strings.
 
     Raises:
+        MissingExtraError: ``KOSTER_USES`` needs the extra ``signals``.
         ValueError: a value is invalid.
     """
     return KosterSettings(
@@ -50,7 +60,29 @@ def read_settings(settings: Any) -> KosterSettings:
         unreachable=_choice(settings, "KOSTER_UNREACHABLE", Unreachable.DISALLOW),
         html=_choice(settings, "KOSTER_HTML", Html.NO_RULES),
         retries=_count(settings, "KOSTER_RETRY_UNREACHABLE"),
+        uses=_uses(settings),
+        unstated=_choice(settings, "KOSTER_UNSTATED", Unstated.DISALLOW),
+        marks_items=_marks_items(settings),
     )
+
+
+def _uses(settings: Any) -> tuple[Use, ...]:
+    names = [name.strip() for name in settings.getlist("KOSTER_USES")]
+    if not names:
+        return ()
+    try:
+        found = uses_named(names)
+    except ValueError as error:
+        raise ValueError(f"KOSTER_USES: {error}") from None
+    check_extra()
+    return found
+
+
+def _marks_items(settings: Any) -> bool:
+    value = settings.get("KOSTER_ITEMS", "drop")
+    if value not in ("drop", "mark"):
+        raise ValueError(f'KOSTER_ITEMS must be "drop" or "mark", not {value!r}')
+    return bool(value == "mark")
 
 
 def check_alone(settings: Any) -> None:

@@ -12,11 +12,27 @@ from ...errors import TooSlowError, TooSoonError
 from .._arguments import validate_at_most
 from .._state import Site
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ...signals import UseDecision
+    from .uses import Uses
+
 
 class _Client(Protocol):
     """What a turn needs of its client."""
 
+    _uses: Uses | None
+
     async def decide(self, url: str, agent: str | Sequence[str] | None) -> Decision: ...
+
+    async def may_use(
+        self,
+        url: str,
+        response: object,
+        agent: str | Sequence[str] | None,
+        *,
+        html: bytes | None,
+    ) -> UseDecision: ...
 
     async def answered(
         self,
@@ -56,10 +72,13 @@ class Turn:
 
     Attributes:
         decision: Whether the crawler may fetch the URL, and why.
+        use: What the robots.txt states about the client's uses of the page; None: the client has no
+            uses, or the crawler may not fetch the page.
         waited: The seconds waited for the turn.
     """
 
     decision: Decision
+    use: UseDecision | None
     waited: float
 
     def __init__(
@@ -85,8 +104,13 @@ class Turn:
 
     @property
     def allowed(self) -> bool:
-        """Whether the crawler may fetch the URL."""
-        return self.decision.allowed
+        """Whether the crawler may fetch the URL, and no use of the page is ruled out."""
+        return self.decision.allowed and (self.use is None or self.use.allowed)
+
+    @property
+    def why_not(self) -> str:
+        """Why the request is not allowed; empty if it is."""
+        return "" if self.allowed else str(self.decision if self.use is None else self.use)
 
     async def sent(self) -> None:
         """Let the interval to the next turn count from now: the request has been sent.
@@ -107,6 +131,14 @@ class Turn:
         self._check_entered()
         await self._client.answered(self._url, response, agent=self._agent, retry_after=retry_after)
 
+    async def response(self, response: object, html: bytes | None = None) -> UseDecision:
+        """Record the answer to the page, and return whether the page may be used.
+
+        See `Client.answered` and `Client.may_use`.
+        """
+        await self.answered(response)
+        return await self._client.may_use(self._url, response, self._agent, html=html)
+
     def _check_entered(self) -> None:
         if not self._token:
             raise RuntimeError("use the turn in a with statement: with client.turn(url) as turn")
@@ -116,11 +148,18 @@ class Turn:
         self._token = next(_TOKENS)
         self._is_sent = False
         self.waited = 0.0
-        self.decision = await self._client.decide(self._url, self._agent)
-        if self.decision.allowed:
+        await self._decide()
+        if self.allowed:
             await self._wait()
         self._began = time.monotonic()
         return self
+
+    async def _decide(self) -> None:
+        client, url, agent = self._client, self._url, self._agent
+        self.use = None
+        self.decision = await client.decide(url, agent)
+        if self.decision.allowed and client._uses is not None:  # noqa: SLF001 - of the same module
+            self.use = await client.may_use(url, None, agent, html=None)
 
     async def _wait(self) -> None:
         client, url, agent = self._client, self._url, self._agent
@@ -130,14 +169,14 @@ class Turn:
             self.waited = await client._wait(site, key, agent, self._at_most, self._token)  # noqa: SLF001
             if client._cached_site(url) is not site:  # noqa: SLF001
                 # The file has expired during the wait.
-                self.decision = await client.decide(url, agent)
+                await self._decide()
         except (TooSoonError, TooSlowError):
             raise
         except BaseException:
             # Another caller may have its turn, whether or not this one got it.
             await client._record_sent(key, self._token)  # noqa: SLF001
             raise
-        if self.decision.allowed:
+        if self.allowed:
             self._key = key
         else:
             await client._record_sent(key, self._token)  # noqa: SLF001

@@ -32,6 +32,11 @@ from ..events import EventName
 from ..pace import MAX_SLEEP, PaceKeeper, too_soon_error
 from .turn import Turn
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ...signals import Unstated, UseDecision
+    from .uses import Uses
+
 #: Seconds between looks at a cache while another process fetches.
 _MIN_POLL, _MAX_POLL = 0.02, 0.25
 
@@ -49,6 +54,7 @@ class Client(ABC):
     _state: ClientState
     _pacer: PaceKeeper
     _groups: Groups
+    _uses: Uses | None
     #: Returns the site of a URL if its rules are in memory and fresh.
     _cached_site: Callable[[str], Site | None]
     _fetch_locks: Locks
@@ -94,6 +100,38 @@ class Client(ABC):
                 return decision
             site = self._load_site(url)
         return state.decision(site, url, agent)
+
+    def may_use(
+        self,
+        url: str,
+        response: object = None,
+        agent: str | Sequence[str] | None = None,
+        *,
+        html: bytes | None = None,
+    ) -> UseDecision:
+        """Return whether the client's ``uses`` of a page are stated, with the sources.
+
+        Without a response, as the robots.txt and its licenses state: then a use that they do not
+        mention is allowed, as the page may say yes. With one, also as its headers and HTML state,
+        and for the use ``tdm`` the tdmrep.json of the site.
+
+        Args:
+            url: The URL of the page.
+            response: The response to it, of httpx, httpx2, requests or aiohttp. Its body is read
+                if it is HTML.
+            agent: The crawler. Default: the client's ``agent``.
+            html: The body, or its first 256 KiB, if it has been read already.
+
+        Raises:
+            TypeError: ``response`` is something else.
+            UrlError: the URL is invalid, or not HTTP or HTTPS.
+            ValueError: the client has no ``uses``.
+        """
+        if self._uses is None:
+            raise ValueError('may_use needs a client with uses, such as uses=("ai-train",)')
+        self._state.check_order(url, agent)
+        agents = self._state.agent_or_default(agent)
+        return self._uses.decide(url, agents, response, html)
 
     def robots(self, url: str) -> Outcome:
         """Return the robots.txt of a URL's site: cached, or fetched now.
@@ -236,7 +274,8 @@ class Client(ABC):
         """Return a context manager for the request of a page: decide, wait, record its duration.
 
         It decides whether the crawler may fetch the URL. If so, it waits for the next turn, as
-        `wait` does, and records how long the block took, as `took` does.
+        `wait` does, and records how long the block took, as `took` does. With ``uses``, `may_use`
+        must allow it, too.
 
         Args:
             url: The URL to fetch.
@@ -422,6 +461,40 @@ class Client(ABC):
                 response = self._send(step, until)
                 step = state.follow(step, response, time.monotonic() - began)
         return step
+
+    def _get(self, request: Request) -> Response | Failure:
+        """Fetch another document than a robots.txt.
+
+        Raises:
+            RuntimeError: the client is closed, or its transport is not usable here.
+        """
+        self._check_transport()
+        with self._fetch_slot():
+            self._state.check_open()
+            return self._send(request, time.monotonic() + self._state.timeout)
+
+    def _now(self) -> datetime:
+        return self._state.clock()
+
+    def _set_uses(self, uses: Sequence[str], unstated: Unstated | None) -> None:
+        """Set the uses that `may_use` is about, if there are any.
+
+        Raises:
+            MissingExtraError: they need the extra ``signals``.
+            TypeError: an argument has the wrong type.
+            ValueError: a use is unknown.
+        """
+        self._uses = None
+        if uses != ():
+            from .uses import Uses  # noqa: PLC0415 - most clients have none
+
+            self._uses = Uses(self, uses, unstated)
+        elif unstated is not None:
+            raise ValueError("unstated needs uses")
+
+    @abstractmethod
+    def _body_of(self, response: Any) -> bytes:
+        """Return the body of a response of the caller's HTTP library."""
 
     @abstractmethod
     def _for_each(self, function: Callable[[str], Any], items: Sequence[str]) -> None:

@@ -13,11 +13,27 @@ from ...errors import TooSlowError, TooSoonError
 from .._arguments import validate_at_most
 from .._state import Site
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ...signals import UseDecision
+    from .uses import Uses
+
 
 class _Client(Protocol):
     """What a turn needs of its client."""
 
+    _uses: Uses | None
+
     def decide(self, url: str, agent: str | Sequence[str] | None) -> Decision: ...
+
+    def may_use(
+        self,
+        url: str,
+        response: object,
+        agent: str | Sequence[str] | None,
+        *,
+        html: bytes | None,
+    ) -> UseDecision: ...
 
     def answered(
         self,
@@ -57,10 +73,13 @@ class Turn:
 
     Attributes:
         decision: Whether the crawler may fetch the URL, and why.
+        use: What the robots.txt states about the client's uses of the page; None: the client has no
+            uses, or the crawler may not fetch the page.
         waited: The seconds waited for the turn.
     """
 
     decision: Decision
+    use: UseDecision | None
     waited: float
 
     def __init__(
@@ -86,8 +105,13 @@ class Turn:
 
     @property
     def allowed(self) -> bool:
-        """Whether the crawler may fetch the URL."""
-        return self.decision.allowed
+        """Whether the crawler may fetch the URL, and no use of the page is ruled out."""
+        return self.decision.allowed and (self.use is None or self.use.allowed)
+
+    @property
+    def why_not(self) -> str:
+        """Why the request is not allowed; empty if it is."""
+        return "" if self.allowed else str(self.decision if self.use is None else self.use)
 
     def sent(self) -> None:
         """Let the interval to the next turn count from now: the request has been sent.
@@ -108,6 +132,14 @@ class Turn:
         self._check_entered()
         self._client.answered(self._url, response, agent=self._agent, retry_after=retry_after)
 
+    def response(self, response: object, html: bytes | None = None) -> UseDecision:
+        """Record the answer to the page, and return whether the page may be used.
+
+        See `Client.answered` and `Client.may_use`.
+        """
+        self.answered(response)
+        return self._client.may_use(self._url, response, self._agent, html=html)
+
     def _check_entered(self) -> None:
         if not self._token:
             raise RuntimeError("use the turn in a with statement: with client.turn(url) as turn")
@@ -117,11 +149,18 @@ class Turn:
         self._token = next(_TOKENS)
         self._is_sent = False
         self.waited = 0.0
-        self.decision = self._client.decide(self._url, self._agent)
-        if self.decision.allowed:
+        self._decide()
+        if self.allowed:
             self._wait()
         self._began = time.monotonic()
         return self
+
+    def _decide(self) -> None:
+        client, url, agent = self._client, self._url, self._agent
+        self.use = None
+        self.decision = client.decide(url, agent)
+        if self.decision.allowed and client._uses is not None:  # noqa: SLF001 - of the same module
+            self.use = client.may_use(url, None, agent, html=None)
 
     def _wait(self) -> None:
         client, url, agent = self._client, self._url, self._agent
@@ -131,14 +170,14 @@ class Turn:
             self.waited = client._wait(site, key, agent, self._at_most, self._token)  # noqa: SLF001
             if client._cached_site(url) is not site:  # noqa: SLF001
                 # The file has expired during the wait.
-                self.decision = client.decide(url, agent)
+                self._decide()
         except (TooSoonError, TooSlowError):
             raise
         except BaseException:
             # Another caller may have its turn, whether or not this one got it.
             client._record_sent(key, self._token)  # noqa: SLF001
             raise
-        if self.decision.allowed:
+        if self.allowed:
             self._key = key
         else:
             client._record_sent(key, self._token)  # noqa: SLF001

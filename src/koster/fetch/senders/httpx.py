@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from ...access import FailureKind
-from .._exchange import CallersClient, Headers, Received
+from .._exchange import OWN_REQUEST, CallersClient, Headers, Received
 from .._failures import ERRORS, Kinds, kinds
 
 
@@ -46,6 +46,7 @@ class _ClientSender(CallersClient):
 
     def _request(self, url: str, headers: Headers, seconds: float | None) -> Any:
         request = self._client.build_request("GET", url, headers=headers, timeout=seconds)
+        request.extensions = {**request.extensions, OWN_REQUEST: True}
         # Without the client's default parameters.
         request.url = self._library.URL(url)
         return request

@@ -8,6 +8,7 @@ import { byId, counted, el, shown } from "./dom.js";
 import { Editor } from "./editor.js";
 import { FindingsView } from "./findings.js";
 import { Menu } from "./menu.js";
+import { SignalsView } from "./signals.js";
 import { fetched, showFetched } from "./site.js";
 import { asFragment, EXAMPLE, fromFragment, state, TABS } from "./state.js";
 import { TestView } from "./test.js";
@@ -149,6 +150,7 @@ const views = {
   test: new TestView(byId("panel-test"), common),
   findings: new FindingsView(byId("panel-findings"), { ...common, replaceText, editor, count: byId("count"), say: (text) => say(text, undo) }),
   audit: new AuditView(byId("panel-audit"), common),
+  signals: new SignalsView(byId("panel-signals"), common),
   compare: new CompareView(byId("panel-compare"), { ...common, loadOther: load }),
   dialects: new DialectsView(byId("panel-dialects"), common),
 };
@@ -220,6 +222,7 @@ function showState() {
   state.robots = editor.value;
   facts();
   views.test.load();
+  views.signals.load();
   views.compare.load();
   choose(state.tab);
   if (state.tab !== "findings") views.findings.ask();

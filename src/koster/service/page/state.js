@@ -14,7 +14,7 @@ Disallow: /
 Sitemap: https://example.com/sitemap.xml
 `;
 
-export const TABS = ["test", "findings", "audit", "compare", "dialects"];
+export const TABS = ["test", "findings", "audit", "signals", "compare", "dialects"];
 
 /** The state; `other` is the file to compare with, `null` at first. */
 export const state = {
@@ -22,6 +22,10 @@ export const state = {
   other: null,
   agents: ["Googlebot", "GPTBot"],
   urls: "/\n/private/x\n/private/press/2026\n/search?q=tea",
+  // A page for the tab Signals, with its headers and HTML, if there are any.
+  page: "/",
+  headers: "",
+  html: "",
   dialect: "RFC9309",
   tab: "test",
 };
@@ -77,6 +81,7 @@ export async function fromFragment(fragment, dialects) {
       await through(new DecompressionStream("deflate-raw"), bytes)));
     if (isText(found.robots)) state.robots = found.robots;
     if (isText(found.urls)) state.urls = found.urls;
+    for (const name of ["page", "headers", "html"]) if (isText(found[name])) state[name] = found[name];
     if (isText(found.other) || found.other === null) state.other = found.other;
     if (Array.isArray(found.agents)) {
       state.agents = found.agents.filter((agent) => isText(agent) && agent).slice(0, 100);
