@@ -131,7 +131,8 @@ def _end_of_statements(text: str, agents: Sequence[str]) -> int:
         if (
             "license" in content
             or ("<meta" in content and not names.isdisjoint(_WORD.findall(content)))
-            or MANY_ATTRIBUTES.match(text, tag.end(1))
+            # Fewer characters are no more attributes than are read.
+            or (len(content) > 100 and MANY_ATTRIBUTES.match(text, tag.end(1)))
         ):
             end = tag.end()
     return max(end, base) if end else 0
