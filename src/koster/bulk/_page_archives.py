@@ -131,7 +131,7 @@ def _read(raw: RawRecord, crawl: str | None) -> _Found | BadRecord | None:
 
 #: Bytes of bodies that are kept, and those without which a body is not whole.
 _LIMITS = {
-    PAGE: (MAX_HTML, MAX_HTML),
+    PAGE: (MAX_HTML + 1, MAX_HTML),
     ROBOTS: (MAX_BYTES + 1, MAX_BYTES),
     TDMREP: (MAX_DOCUMENT + 1, MAX_DOCUMENT),
     LICENSE: (MAX_DOCUMENT + 1, MAX_DOCUMENT),

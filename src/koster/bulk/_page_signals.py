@@ -8,7 +8,6 @@ from typing import Any
 from ..dialects import Dialect
 from ..signals._combining import Combined, named_licenses
 from ..signals._model import Reading
-from ..signals._uses import MAX_LICENSES
 from ._arrow import pa
 from ._readings import from_bytes
 from ._scanned import storable_value
@@ -48,14 +47,13 @@ def _answer(
     url: str, site: SiteFiles, page: Reading, crawlers: Sequence[str], dialect: Dialect
 ) -> tuple[list[Any], list[Any], list[str], list[str]]:
     robots = site.robots.parsed(dialect)
-    licenses: dict[str, bytes | None] = {}
     unread = [each for each in (site.robots.unread, site.tdmrep_unread) if each]
-    named = named_licenses(url, robots, page)
-    documents = list(dict.fromkeys(each.url for each in named if each.is_rsl))
-    for name in documents[:MAX_LICENSES]:
-        licenses[name] = site.licenses.get(name)
-        if licenses[name] is None:
-            unread.append(f"{name}: not read from the archives")
+    # Those that are named, but not in the archives, are unread.
+    licenses = {
+        each.url: site.licenses[each.url]
+        for each in named_licenses(url, robots, page)
+        if each.is_rsl and site.licenses.get(each.url) is not None
+    }
     found = Combined(url, robots, page, tdmrep=site.tdmrep, licenses=licenses, unread=unread)
     everybody = [row_of(each) for each in found.answers()]
     others = [

@@ -27,12 +27,12 @@ _NUMBERED = frozenset(("meta", "link", "script"))
 #: The beginning of a tag for the tokenizer of HTML; also what looks like one, within others.
 _TAG = re.compile("<(/?)([A-Za-z][^\t\n\f\r />]*+)")
 #: Attributes that are read of a tag. The pattern matches if there are more.
-MAX_ATTRIBUTES = 50
-_ATTRIBUTES = re.compile(
+_MAX_ATTRIBUTES = 50
+MANY_ATTRIBUTES = re.compile(
     "((?:[\t\n\f\r /]*+=?[^\t\n\f\r />=]++"
     "(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+"
     "(?:\"[^\"]*+\"|'[^']*+'|[^\t\n\f\r >\"'][^\t\n\f\r >]*+)?+)?+"
-    f"){{{MAX_ATTRIBUTES}}})[\t\n\f\r /]*+[^\t\n\f\r />]"
+    f"){{{_MAX_ATTRIBUTES}}})[\t\n\f\r /]*+[^\t\n\f\r />]"
 )
 
 _FOREIGN = frozenset(("svg", "math"))
@@ -45,28 +45,14 @@ _TEXTS = frozenset(
 _FOREIGN_TEXTS = _TEXTS | {"template"}
 #: Characters of a tag in which its end is looked for.
 _MAX_TAG = 10_000
-
-_LONGER = ("nGt;", "nLt;")
-_LONGER_REFERENCE = re.compile(f"&(?={'|'.join(_LONGER)})")
-
-
-#: The tags that `_Texts` follows, and those that are looked for.
+#: The tags that matter for whether tags are hidden.
 _FOLLOWED = re.compile(
     f"<(/?)({'|'.join(sorted(_FOREIGN | _FOREIGN_TEXTS | _NUMBERED))})(?![^\t\n\f\r />])",
     re.IGNORECASE | re.ASCII,
 )
 
-
-def hides_tags(text: str) -> bool:
-    """Return what `FlatPage.hides_tags` is, without making the page flat."""
-    texts = _Texts()
-    lower = text.lower()
-    return any(f"<{name}" in lower for name in _FOREIGN) and any(
-        texts.follow(tag[2].lower(), tag[1], text, tag.end())
-        and tag[2].lower() in _NUMBERED
-        and not tag[1]
-        for tag in _FOLLOWED.finditer(text)
-    )
+_LONGER = ("nGt;", "nLt;")
+_LONGER_REFERENCE = re.compile(f"&(?={'|'.join(_LONGER)})")
 
 
 class FlatPage:
@@ -125,8 +111,18 @@ class FlatPage:
                 counted = start
                 # Without quotation marks: it may be in the value of an attribute.
                 yield end, end, f" {self.mark}={line} "
-            if more := _ATTRIBUTES.match(text, end):
+            if more := MANY_ATTRIBUTES.match(text, end):
                 yield more.end(1), more.end(1), f" {self.cut}>"
+
+
+def hides_tags(text: str) -> bool:
+    """Return what `FlatPage` says about a page."""
+    texts = _Texts()
+    return any(
+        texts.follow(name, slash, text, tag.end()) and name in _NUMBERED and not slash
+        for tag in _FOLLOWED.finditer(text)
+        for slash, name in [(tag[1], tag[2].lower())]
+    )
 
 
 class _Texts:

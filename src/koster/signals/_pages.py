@@ -14,7 +14,7 @@ from typing import TypeVar
 from .._charsets import bom_charset, decode_text, media_type_of
 from .._wording import count_noun
 from ..errors import missing
-from ._flattening import MAX_ATTRIBUTES, FlatPage, hides_tags
+from ._flattening import MANY_ATTRIBUTES, FlatPage, hides_tags
 from ._grammars import META_ROBOTS
 from ._limits import MAX_HTML, RSL_TYPE
 from ._model import License, Reading
@@ -36,6 +36,7 @@ _MAX_DOCUMENTS = 10
 _MAX_VALUE = 10_000
 #: Where HTML names its charset: within its first 1,024 bytes.
 _META_CHARSET = re.compile(rb"<meta[^>]*?charset\s*=\s*[\"']?\s*([A-Za-z0-9_.:-]+)", re.IGNORECASE)
+_HIDDEN = "page: tags within SVG or MathML are not read"
 _HAS_NUL = "page: it has NUL characters, and may not be HTML"
 _TDM_NAMES = ("tdm-reservation", "tdm-policy")
 #: Tags with the names of crawlers that are about something else: who owns the site.
@@ -81,31 +82,33 @@ def read_html_without_notes(
     body: bytes, charset: str | None, now: datetime, agents: Sequence[str] = ()
 ) -> Reading:
     """Return the same but for notes. Only the beginning of the page with what counts is parsed."""
-    text = _decoded(body[:MAX_HTML], charset)
-    if len(body) > MAX_HTML or hides_tags(text):
+    if len(body) > MAX_HTML:
         found = read_html(body, charset, now, agents)
         found.notes.clear()
         return found
+    text = _decoded(body, charset)
     part = text[: _end_of_statements(text, agents)]
     found = _Page(part, agents).reading(now) if part else Reading()
     found.notes.clear()
+    lower = text.lower()
+    may_hide = "<svg" in lower or "<math" in lower
+    if may_hide and _HIDDEN not in found.unread and hides_tags(text):
+        found.unread.append(_HIDDEN)
     if "\0" in text:
         found.unread.append(_HAS_NUL)
     return found
 
 
-#: The end of a tag as the tokenizer of HTML finds it.
+#: Tags up to their end as the tokenizer of HTML finds it: those that may state something, and all
+#: that may name a license.
 _REST = (
     "(?=[\t\n\f\r />])"
     "(?:[\t\n\f\r /]++|(?:=[^\t\n\f\r />=]*+|[^\t\n\f\r />=]++)(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+"
     "(?:\"[^\"]*+\"|'[^']*+'|[^\t\n\f\r >\"'][^\t\n\f\r >]*+)?+)?+)*+>?"
 )
-#: Tags that may state something; links in the text do so only in pages that name licenses.
-_TAGS = re.compile(f"<(?i:meta|link|base|script){_REST}")
-_TAGS_AND_LINKS = re.compile(f"<(?i:meta|link|base|script|a|area){_REST}")
+_TAG = re.compile(f"<((?i:meta|link|base|script)){_REST}")
+_LICENSE_TAG = re.compile(f"<((?i:meta|link|base|script|a|area)){_REST}")
 _WORD = re.compile(r"[\w.-]+")
-#: What may be "license", with character references.
-_REL_WITH_REFERENCE = re.compile("rel=[^ >]*&")
 
 
 def _end_of_statements(text: str, agents: Sequence[str]) -> int:
@@ -114,10 +117,9 @@ def _end_of_statements(text: str, agents: Sequence[str]) -> int:
     A tree of HTML grows from its beginning: what follows does not change the tags before.
     """
     names = _first_words(tuple(agents))
+    may_name = "license" in text.lower() or "&#" in text
     end = base = 0
-    lower = text.lower()
-    may_name_license = "license" in lower or _REL_WITH_REFERENCE.search(lower)
-    for tag in (_TAGS_AND_LINKS if may_name_license else _TAGS).finditer(text):
+    for tag in (_LICENSE_TAG if may_name else _TAG).finditer(text):
         # Many attributes are cut, so that there may be other tags within.
         content = unescape(tag[0]).lower()
         if "<base" in content:
@@ -126,12 +128,11 @@ def _end_of_statements(text: str, agents: Sequence[str]) -> int:
         if "<script" in content and "rsl" in content:
             # It ends somewhere behind.
             return len(text)
-        words = _WORD.findall(content)
-        is_meta = "<meta" in content
         if (
-            (is_meta and not names.isdisjoint(words))
-            or (not is_meta and "license" in content)
-            or len(words) > MAX_ATTRIBUTES
+            "license" in content
+            or ("<meta" in content and not names.isdisjoint(_WORD.findall(content)))
+            # Fewer characters are no more attributes than are read.
+            or (len(content) > 100 and MANY_ATTRIBUTES.match(text, tag.end(1)))
         ):
             end = tag.end()
     return max(end, base) if end else 0
@@ -204,7 +205,7 @@ class _Page:
         found.unread += self._unread
         found.unread += first_of(self._cut_tags(), "cut tag")
         if self._flat.hides_tags:
-            found.unread.append("page: tags within SVG or MathML are not read")
+            found.unread.append(_HIDDEN)
         return found
 
     def _metas(self) -> list[_Meta]:
