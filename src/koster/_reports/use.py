@@ -70,7 +70,10 @@ def print_text(shares: UseShares) -> None:
         _print_crawl(report, report.crawls[number])
     if len(report.crawls) > len(shown):
         print(f"and {count_noun(len(report.crawls) - len(shown), 'more crawl')}")
-    if not report.crawls:
+    if report.crawls:
+        # Their shares may be more than 100 % together.
+        screen.print_lines(Text("A site counts for each answer that one of its pages has.", "dim"))
+    else:
         print("no HTML page in the archives")
 
 
