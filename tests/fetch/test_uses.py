@@ -10,10 +10,12 @@ import sys
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+import aiohttp
 import anyio
 import httpx
 import httpx2
 import pytest
+import requests
 
 import koster
 from koster.fetch import (
@@ -403,6 +405,42 @@ def test_a_body_that_is_not_read_yet(library: Any, shop: Site) -> None:
                 assert robots.may_use(f"{shop.url}/{path}", response).allowed is allowed
 
 
+def test_the_answer_to_head_has_no_page(shop: Site) -> None:
+    url = f"{shop.url}/noai"
+    with RobotsClient(NAME, **TRAIN) as robots:
+        for library in (httpx, httpx2, requests):
+            assert "its body is not read" in str(robots.may_use(url, library.head(url)))
+
+    async def main() -> UseDecision:
+        async with (
+            aiohttp.ClientSession() as http,
+            AsyncRobotsClient(NAME, **TRAIN) as client,
+            http.head(url) as response,
+        ):
+            return await client.may_use(url, response)
+
+    assert "its body is not read" in str(anyio.run(main))
+
+
+def test_a_response_of_an_asynchronous_library_needs_the_asynchronous_client() -> None:
+    class Response:
+        status, headers, url = 200, HTML, URL
+
+        async def read(self) -> bytes:
+            return b""
+
+    with pytest.raises(TypeError, match="use AsyncRobotsClient"):
+        may_use(SAYS_YES, Response())
+
+
+def test_the_body_of_a_response_is_bytes() -> None:
+    class Response:
+        status_code, headers, url, content = 200, HTML, URL, "<p>tea"
+
+    with pytest.raises(TypeError, match="the body of the response must be bytes, not str"):
+        may_use(SAYS_YES, Response())
+
+
 @pytest.mark.parametrize("response", [200, "200", b"", object()])
 def test_what_is_no_response(response: Any) -> None:
     with pytest.raises(TypeError, match="response must be a response of httpx"):
@@ -497,6 +535,17 @@ def test_hooks_without_uses_ask_the_robots_txt_alone() -> None:
         with pytest.raises(NotAllowedError, match="Disallow: /private"):
             http.get("https://example.com/private")
     assert sent == ["/robots.txt", "/noai"]
+
+
+def test_hooks_judge_no_answer_to_head() -> None:
+    with (
+        httpx.Client(transport=httpx.MockTransport(app([]))) as http,
+        RobotsClient(NAME, http=http, **TRAIN) as robots,
+    ):
+        http.event_hooks = event_hooks(robots)
+        assert http.head("https://example.com/noai").status_code == 200
+        with pytest.raises(NotAllowedError):
+            http.head("https://example.com/private")
 
 
 def test_hooks_keep_the_pace() -> None:

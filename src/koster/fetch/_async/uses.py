@@ -79,15 +79,15 @@ class Uses:
         self, url: str, agent: str | Sequence[str], response: object, html: bytes | None
     ) -> UseDecision:
         """Return whether the crawler may use a page; see `Client.may_use`."""
-        if not isinstance(html, (bytes, type(None))):
-            raise TypeError(f"html must be bytes, not {type(html).__name__}")
+        _check_bytes("html", html)
         page = None
         if response is not None:
             parts = parts_of(response)
             body = html
-            if body is None and has_html(parts.status, parts.headers):
+            if body is None and not parts.is_head and has_html(parts.status, parts.headers):
                 body = await self._client._body_of(response)  # noqa: SLF001
-            page = page_of(*parts, body)
+                _check_bytes("the body of the response", body)
+            page = page_of(parts.url, parts.status, parts.headers, body)
         robots = await self._client.robots(url)
         # The file of a site counts less than the page, which is not known before.
         wants_site_file = page is not None and Use.TDM in self._uses
@@ -145,6 +145,11 @@ class Uses:
         except UrlError as error:
             return Document(None, f"{url}: {error}")
         return Document(None, f"{url}: more than {MAX_REDIRECTS} redirects")
+
+
+def _check_bytes(name: str, body: object) -> None:
+    if not isinstance(body, (bytes, type(None))):
+        raise TypeError(f"{name} must be bytes, not {type(body).__name__}")
 
 
 def _document_in(answer: Response, url: str, *, is_optional: bool) -> Document:
