@@ -20,6 +20,7 @@ import requests
 import koster
 from koster.fetch import (
     AsyncRobotsClient,
+    Guard,
     MockTransport,
     NotAllowedError,
     Redirects,
@@ -295,6 +296,54 @@ def test_a_license_without_a_usable_url(license_: str) -> None:
     found = may_use(f"License: {license_}\n{SAYS_YES}")
     assert found.signals.unread
     assert found.answers[0].stated is Stated.UNDECIDED
+
+
+def test_headers_of_the_caller_go_to_the_site_of_the_page_alone(kind: str, site: Site) -> None:
+    elsewhere = site.url.replace("127.0.0.1", "localhost")
+    site.robots(body=f"License: {elsewhere}/a\nLicense: {site.url}/b\n".encode())
+    site.pages["/b"] = Answer(302, headers={"Location": f"{elsewhere}/c"})
+    secret = {"Authorization": "Bearer x"}
+    call(kind, "may_use", f"{site.url}/tea", headers=secret, **TRAIN)
+    sent = {path: "Authorization" in headers for path, headers in site.requests}
+    assert sent == {"/robots.txt": True, "/a": False, "/b": True, "/c": False}
+
+
+def test_the_guard_holds_for_licenses(kind: str, site: Site) -> None:
+    private = f"http://127.0.0.2:{site.port}"
+    site.robots(body=f"License: {private}/a\nLicense: {site.url}/b\n".encode())
+    site.pages["/b"] = Answer(302, headers={"Location": f"{private}/c"})
+    guard = Guard(also=("127.0.0.1/32",))
+    found = call(kind, "may_use", f"{site.url}/tea", guard=guard, **TRAIN)
+    assert found.answers[0].stated is Stated.UNDECIDED
+    blocked = "address blocked by the guard: 127.0.0.2 is loopback"
+    assert [each for each in found.signals.unread if "guard" in each] == [
+        f"{private}/a: {blocked}",
+        f"{site.url}/b: {blocked}",
+    ]
+    assert [path for path, _ in site.requests] == ["/robots.txt", "/b"]
+
+
+def test_the_timeout_is_that_of_all_redirects_of_a_license(kind: str, site: Site) -> None:
+    site.robots(body=f"License: {site.url}/0\n".encode())
+    for number in range(5):
+        headers = {"Location": f"/{number + 1}"}
+        site.pages[f"/{number}"] = Answer(302, headers=headers, delay=0.1)
+    found = call(kind, "may_use", f"{site.url}/tea", timeout=0.25, **TRAIN)
+    assert "no complete response within 0.25 s" in str(found)
+    assert len(site.requests) < 5
+
+
+def test_a_client_that_is_closed_during_a_fetch() -> None:
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        if request.url.path == "/robots.txt":
+            return httpx2.Response(200, text=f"License: {URL}\n{SAYS_YES}")
+        client.close()
+        raise httpx2.ReadError("closed")
+
+    client = RobotsClient(NAME, transport=httpx2.MockTransport(answer), **TRAIN)
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="the client is closed"):
+            client.may_use(URL)
 
 
 # Turns.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
@@ -24,6 +26,7 @@ from ...signals._uses import (
 )
 from .._hosts import to_ascii
 from .._page_responses import parts_of
+from .._state import ClientState
 
 #: Seconds for which documents are kept, and those that could not be read.
 _FRESH, _RETRY = 24 * 60 * 60, 10 * 60
@@ -36,10 +39,13 @@ class _Client(Protocol):
     """What is needed of the client."""
 
     _fetch_locks: Any
+    _state: ClientState
+
+    def _fetch_slot(self) -> AbstractAsyncContextManager[object]: ...
 
     async def robots(self, url: str) -> Outcome: ...
 
-    async def _get(self, request: Request) -> Response | Failure: ...
+    async def _get(self, request: Request, until: float) -> Response | Failure: ...
 
     async def _body_of(self, response: Any) -> bytes: ...
 
@@ -108,15 +114,17 @@ class Uses:
             if not wanted or not found.decision:
                 return found
             for each in wanted:
-                documents[each] = await self._document(each, site_file)
+                documents[each] = await self._document(each, robots.origin, site_file)
 
-    async def _document(self, url: str, site_file: str | None) -> Document:
+    async def _document(self, url: str, site: str, site_file: str | None) -> Document:
         """Return a document: a kept one, or fetched now."""
         document = self._kept(url)
         if document is None:
             async with self._client._fetch_locks.hold(url):  # noqa: SLF001
                 # Another caller may have fetched it meanwhile.
-                document = self._kept(url) or await self._fetch(url, is_site_file=url == site_file)
+                document = self._kept(url) or await self._fetch(
+                    url, site, is_site_file=url == site_file
+                )
                 until = self._seconds() + (_RETRY if document.why else _FRESH)
                 self._documents.put(url, _Kept(document, until))
         return document
@@ -128,23 +136,25 @@ class Uses:
     def _seconds(self) -> float:
         return self._client._now().timestamp()  # noqa: SLF001
 
-    async def _fetch(self, url: str, *, is_site_file: bool) -> Document:
-        try:
-            origin = origin_of(url, to_ascii)
-            target = redirect_target(url, url, to_ascii)
-            for _ in range(MAX_REDIRECTS + 1):
-                if is_site_file and origin_of(target, to_ascii) != origin:
-                    return Document(None, f"{url}: redirects to another site, {target}")
-                request = Request(origin_of(target, to_ascii), target)
-                answer = await self._client._get(request)  # noqa: SLF001
-                if isinstance(answer, Failure):
-                    return Document(None, f"{url}: {answer.why}")
-                if not (300 <= answer.status < 400 and "location" in answer.headers):
-                    return _document_in(answer, url, is_optional=is_site_file)
-                target = redirect_target(target, answer.headers["location"], to_ascii)
-        except UrlError as error:
-            return Document(None, f"{url}: {error}")
-        return Document(None, f"{url}: more than {MAX_REDIRECTS} redirects")
+    async def _fetch(self, url: str, site: str, *, is_site_file: bool) -> Document:
+        """Fetch a document that a site names: of all sites, only that one gets the headers."""
+        async with self._client._fetch_slot():  # noqa: SLF001
+            until = time.monotonic() + self._client._state.timeout  # noqa: SLF001
+            try:
+                origin = origin_of(site, to_ascii)
+                target = redirect_target(url, url, to_ascii)
+                for _ in range(MAX_REDIRECTS + 1):
+                    if is_site_file and origin_of(target, to_ascii) != origin:
+                        return Document(None, f"{url}: redirects to another site, {target}")
+                    answer = await self._client._get(Request(origin, target), until)  # noqa: SLF001
+                    if isinstance(answer, Failure):
+                        return Document(None, f"{url}: {answer.why}")
+                    if not (300 <= answer.status < 400 and "location" in answer.headers):
+                        return _document_in(answer, url, is_optional=is_site_file)
+                    target = redirect_target(target, answer.headers["location"], to_ascii)
+            except UrlError as error:
+                return Document(None, f"{url}: {error}")
+            return Document(None, f"{url}: more than {MAX_REDIRECTS} redirects")
 
 
 def _check_bytes(name: str, body: object) -> None:
