@@ -298,6 +298,19 @@ def test_a_license_without_a_usable_url(license_: str) -> None:
     assert found.answers[0].stated is Stated.UNDECIDED
 
 
+def test_a_missing_file_of_a_site_is_an_unread_license_of_another() -> None:
+    other = "https://other.example/tea"
+    sites = MockTransport({
+        "https://example.com": SAYS_NOTHING,
+        "https://other.example": f"License: {TDMREP}\n{SAYS_NOTHING}",
+    })  # fmt: skip
+    options: dict[str, Any] = TRAIN | {"uses": ["tdm"], "unstated": Unstated.ALLOW}
+    with RobotsClient(NAME, transport=sites, **options) as client:
+        assert client.may_use(URL, page())
+        found = client.may_use(other, page(url=other))
+    assert f"is undecided: {TDMREP}: 404 Not Found" in str(found)
+
+
 def test_headers_of_the_caller_go_to_the_site_of_the_page_alone(kind: str, site: Site) -> None:
     elsewhere = site.url.replace("127.0.0.1", "localhost")
     site.robots(body=f"License: {elsewhere}/a\nLicense: {site.url}/b\n".encode())

@@ -78,7 +78,7 @@ class Uses:
         check_extra()
         self._client = client
         self._unstated = unstated or Unstated.DISALLOW
-        self._documents: LRUCache[str, _Kept] = LRUCache(
+        self._documents: LRUCache[tuple[str, bool], _Kept] = LRUCache(
             _MAX_DOCUMENTS, _MAX_BYTES, lambda kept: len(kept.document.content or b"") + 500
         )
 
@@ -119,17 +119,19 @@ class Uses:
 
     def _document(self, url: str, site: str, site_file: str | None) -> Document:
         """Return a document: a kept one, or fetched now."""
-        document = self._kept(url)
+        # As the file of a site it may be missing, as a license not.
+        key = url, url == site_file
+        document = self._kept(key)
         if document is None:
             with self._client._fetch_locks.hold(url):  # noqa: SLF001
                 # Another caller may have fetched it meanwhile.
-                document = self._kept(url) or self._fetch(url, site, is_site_file=url == site_file)
+                document = self._kept(key) or self._fetch(url, site, is_site_file=key[1])
                 until = self._seconds() + (_RETRY if document.why else _FRESH)
-                self._documents.put(url, _Kept(document, until))
+                self._documents.put(key, _Kept(document, until))
         return document
 
-    def _kept(self, url: str) -> Document | None:
-        kept = self._documents.get(url)
+    def _kept(self, key: tuple[str, bool]) -> Document | None:
+        kept = self._documents.get(key)
         return kept.document if kept is not None and self._seconds() < kept.until else None
 
     def _seconds(self) -> float:
