@@ -610,6 +610,34 @@ def test_hooks_judge_no_answer_to_head() -> None:
             http.head("https://example.com/private")
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("library", [httpx, httpx2])
+def test_asynchronous_hooks_need_an_asynchronous_client(library: Any) -> None:
+    sent: list[str] = []
+    robots = AsyncRobotsClient(NAME, transport=MockTransport({}), **TRAIN)
+    http = library.Client(
+        transport=library.MockTransport(app(sent)), event_hooks=event_hooks(robots)
+    )
+    with pytest.raises(TypeError, match="need an AsyncClient: use RobotsClient"):
+        http.get(URL)
+    assert not sent
+
+    async def main() -> None:
+        http.get(URL)
+
+    for backend in ("asyncio", "trio"):
+        # The hook of the request cannot see that nothing waits for it.
+        with pytest.raises(TypeError, match="need an AsyncClient"):
+            anyio.run(main, backend=backend)
+    http.close()
+
+
+@pytest.mark.parametrize("robots", [None, httpx2.Client])
+def test_hooks_of_something_else(robots: Any) -> None:
+    with pytest.raises(TypeError, match="robots must be a RobotsClient or AsyncRobotsClient, not"):
+        event_hooks(robots)
+
+
 def test_hooks_keep_the_pace() -> None:
     sent: list[str] = []
     with (
