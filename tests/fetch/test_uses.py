@@ -710,8 +710,11 @@ def test_example_collects_what_it_may(site: Site, tmp_path: Path) -> None:
     site.pages["/"] = Answer(body=b"<p>tea", headers=HTML)
     site.pages["/noai"] = Answer(body=b"<meta name=robots content=noai>", headers=HTML)
     site.pages["/moved"] = Answer(302, headers={"Location": "/new"})
+    site.pages["/ftp"] = Answer(302, headers={"Location": "ftp://files.example/"})
     site.pages["/new"] = Answer(body=b"<p>new", headers={**HTML, "Content-Usage": "train-ai=y"})
-    urls = [f"{site.url}{path}" for path in ("/", "/noai", "/private", "/moved", "/missing")]
+    urls = [
+        f"{site.url}{path}" for path in ("/ftp", "/", "/noai", "/private", "/moved", "/missing")
+    ]
     process = subprocess.run(
         [sys.executable, example, "pages.jsonl", *urls, "http://nowhere.invalid/"],
         cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60,
@@ -723,5 +726,11 @@ def test_example_collects_what_it_may(site: Site, tmp_path: Path) -> None:
         "Content-Signal: ai-train=yes (robots.txt, line 3)",
         "train-ai=y (header Content-Usage)",
     ]
-    for words in ("contradicts itself", "line 4, Disallow: /private", "page: 404", "DNS lookup"):
+    for words in (
+        "contradicts itself",
+        "line 4, Disallow: /private",
+        "page: 404",
+        "ftp://files.example/: not",
+        "DNS lookup",
+    ):
         assert words in process.stdout
