@@ -80,6 +80,12 @@ BEFORE = {
     "no file": (404, True, "the site says nothing about ai-train"),
     "blocked": ("User-agent: foobot\nDisallow: /\n", False, "may not fetch"),
     "unreachable": (503, False, "fetching the site's robots.txt failed (503 Service Unavailable)"),
+    "forbidden": (403, False, "is undecided: robots.txt: 403 Forbidden"),
+    "a redirect loop": (
+        Reply(302, headers={"Location": "https://example.com/robots.txt"}),
+        False,
+        "is undecided: robots.txt: redirect loop",
+    ),
     "a page in place of a file": (Reply(200, "<html><p>Hello", HTML), False, "is undecided"),
     "cut": (SAYS_NOTHING + "#" * 600_000, False, "only its first 500 KiB are read"),
     "conflict": (

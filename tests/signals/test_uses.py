@@ -185,7 +185,10 @@ def test_a_part_of_a_page_is_not_judged() -> None:
 
 
 def test_what_is_unread_of_a_robots_txt() -> None:
-    assert unread_of(outcome(404)) == unread_of(outcome(SAYS_YES)) == []
+    assert [unread_of(outcome(each)) for each in (404, 410, SAYS_YES)] == [[], [], []]
+    # They allow all access, but nobody knows what is stated.
+    assert unread_of(outcome(401)) == ["robots.txt: 401 Unauthorized"]
+    assert unread_of(outcome(403)) == ["robots.txt: 403 Forbidden"]
     assert unread_of(outcome(503)) == ["robots.txt: 503 Service Unavailable"]
     assert unread_of(outcome(b"#" * 600_000)) == ["robots.txt: only its first 500 KiB are read"]
 

@@ -47,6 +47,8 @@ __all__ = [
 #: Licenses that are read for a page.
 MAX_LICENSES = 5
 _PARTIAL_CONTENT = 206
+#: Statuses of a robots.txt that a site does not have.
+_MISSING = (404, 410)
 #: Content-Types of HTML, and those in whose place browsers look at the body.
 _HTML_TYPES = (
     "text/html", "application/xhtml+xml", "*/*", "unknown/unknown", "application/unknown",
@@ -242,8 +244,10 @@ def _values_of(name: str, headers: Sequence[tuple[str, str]]) -> list[str]:
 
 def unread_of(robots: Outcome) -> list[str]:
     """Return what could not be read of a robots.txt."""
-    if robots.robots is None and robots.reason is not Reason.UNAVAILABLE:
-        return [f"robots.txt: {robots.why}"]
+    if robots.robots is None:
+        # Other errors of a client allow all access, but the file may be there.
+        is_missing = robots.reason is Reason.UNAVAILABLE and robots.entry.status in _MISSING
+        return [] if is_missing else [f"robots.txt: {robots.why}"]
     return ["robots.txt: only its first 500 KiB are read"] if robots.is_cut else []
 
 
