@@ -477,7 +477,9 @@ def test_the_answer_to_head_has_no_page(shop: Site) -> None:
     url = f"{shop.url}/noai"
     with RobotsClient(NAME, **TRAIN) as robots:
         for library in (httpx, httpx2, requests):
-            assert "its body is not read" in str(robots.may_use(url, library.head(url)))
+            for html in (None, b""):
+                found = robots.may_use(url, library.head(url), html=html)
+                assert "its body is not read" in str(found)
 
     async def main() -> UseDecision:
         async with (
@@ -488,6 +490,13 @@ def test_the_answer_to_head_has_no_page(shop: Site) -> None:
             return await client.may_use(url, response)
 
     assert "its body is not read" in str(anyio.run(main))
+
+
+def test_headers_that_a_hook_of_requests_added(shop: Site) -> None:
+    with requests.Session() as http, RobotsClient(NAME, http=http, **TRAIN) as robots:
+        response = http.get(f"{shop.url}/tea")
+        response.headers["X-Robots-Tag"] = "noai"
+        assert "noai (header X-Robots-Tag)" in str(robots.may_use(f"{shop.url}/tea", response))
 
 
 def test_a_response_of_an_asynchronous_library_needs_the_asynchronous_client() -> None:

@@ -58,7 +58,8 @@ def parts_of(response: Any) -> PageParts:
     if hasattr(headers, "multi_items"):
         items = headers.multi_items()
     elif raw and hasattr(raw, "iteritems"):
-        items = raw.iteritems()
+        # Mocks and hooks may have added others.
+        items = [*raw.iteritems(), *(each for each in headers.items() if each[0] not in raw)]
     else:
         items = headers.items()
     pairs = [(_text(name), _text(value)) for name, value in items]

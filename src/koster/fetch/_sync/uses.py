@@ -90,7 +90,7 @@ class Uses:
         page = None
         if response is not None:
             parts = parts_of(response)
-            body = html
+            body = (html or None) if parts.is_head else html
             if body is None and not parts.is_head and has_html(parts.status, parts.headers):
                 body = self._client._body_of(response)  # noqa: SLF001
                 _check_bytes("the body of the response", body)
