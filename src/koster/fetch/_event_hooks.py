@@ -20,6 +20,7 @@ def event_hooks(robots: RobotsClient | AsyncRobotsClient) -> dict[str, list[Call
 
     A request waits for its turn, and raises `NotAllowedError` if the crawler may not fetch the URL.
     With ``uses``, so does a page that may not be used; to find that out, HTML is read to its end.
+    Answers to HEAD have no page.
     Redirects that the HTTP client follows are requests of their own.
 
     Args:
