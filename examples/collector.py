@@ -38,15 +38,15 @@ def main(target: str, urls: list[str]) -> None:
         open(target, "a", encoding="utf-8") as file,
     ):
         for url in urls:  # grows with redirects
-            with robots.turn(url) as turn:  # decides, then waits for the site's pace
-                if not turn.allowed:
-                    print(turn.why_not)
-                    continue
-                try:
+            try:
+                with robots.turn(url) as turn:  # decides, then waits for the site's pace
+                    if not turn.allowed:
+                        print(turn.why_not)
+                        continue
                     response = http.get(url)
-                except httpx2.HTTPError as error:
-                    print(f"{url}: {error}")
-                    continue
+            except (koster.UrlError, httpx2.HTTPError, httpx2.InvalidURL) as error:
+                print(f"{url}: {error}")
+                continue
             use = turn.response(response)  # also slows down after 429 and 503
             if response.next_request and len(urls) < 1000:
                 urls.append(str(response.next_request.url))  # it needs a turn of its own

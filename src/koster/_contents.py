@@ -149,6 +149,12 @@ def is_binary(body: bytes) -> bool:
     return body.startswith(_MAGIC) or ((zeros or has_controls) and not wide_charset(body))
 
 
+def has_controls(body: bytes) -> bool:
+    """Return whether bytes begin with control characters, which text has only in UTF-16."""
+    begin = body[:1_000]
+    return len(begin) != len(begin.translate(None, _CONTROLS)) and not wide_charset(body)
+
+
 def compression_of(body: bytes) -> str | None:
     """Return how bytes that are not text in UTF-8 are compressed, or None."""
     for begin, name in _COMPRESSED:

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -227,7 +227,7 @@ class Row:
 class Audit:
     """The audit of a file for known crawlers.
 
-    ``uses`` are those of the start page. ``unread`` says that the file is none, and why: then no
+    ``uses`` are those of the start page. ``unread`` says what could not be read, and why: then no
     use is unstated.
     """
 
@@ -347,9 +347,14 @@ def _names(verdicts: list[Verdict]) -> str:
 
 
 def audit(
-    robots: RobotsTxt, known: Iterable[Crawler] | None = None, budget: Budget | None = None
+    robots: RobotsTxt,
+    known: Iterable[Crawler] | None = None,
+    budget: Budget | None = None,
+    unread: Sequence[str] = (),
 ) -> Audit:
     """Audit a file for some crawlers; default: all known ones.
+
+    ``unread`` says what of the file could not be read, and why.
 
     Raises:
         MissingExtraError: none are given, and the registry is not installed.
@@ -357,7 +362,7 @@ def audit(
     auditor = _Auditor(robots, budget or Budget())
     verdicts = tuple(map(auditor.verdict, crawlers.known() if known is None else known))
     policies = tuple(map(auditor.policy, POLICY_TOKENS))
-    signals, elsewhere = stated_to_everybody(robots, _START_PAGE)
+    signals, elsewhere = stated_to_everybody(robots, _START_PAGE, unread)
     return Audit(
         verdicts, auditor.preferences(), robots.licenses, robots.sitemaps, policies,
         tuple(_uses(signals, elsewhere, policies)), signals.unread,

@@ -96,6 +96,8 @@ ROBOTS: Cases = [
     # No file, and files that could not be read.
     ([robots(b"", 9, "404 Not Found")], {}, []),
     ([robots(b"", 9, "410 Gone")], {}, []),
+    ([robots(b"", 9, "403 Forbidden")], UNDECIDED, ["robots.txt: status 403"]),
+    ([robots(b"", 9, "410 Gone")], {}, []),
     ([], UNDECIDED, [NOT_THERE]),
     ([robots(b"", 9, "503 Busy")], UNDECIDED, ["robots.txt: status 503"]),
     ([robots(b"", 9, "429 Slow Down")], UNDECIDED, ["robots.txt: status 429"]),

@@ -253,6 +253,7 @@ def test_files_in_place_of_a_site(tmp_path: Path) -> None:
         ((), "name the URL of a page, or --url and files"),
         (("--html", "x"), "files need --url"),
         (("--url", "/", "https://e.com/"), "name no other URL"),
+        (("--url", "/"), "add --robots, --header or --html"),
         (("--url", "/", "--crawler", "__usage_ai-training"), "is a policy token, not a crawler"),
         (("--url", "/", "--crawler", "__usage_ai-training/1.0"), "is a policy token"),
         (("--url", "/", "--crawler", " "), "--crawler needs a name"),

@@ -67,6 +67,22 @@ def test_429(site: Site, line: str) -> None:
     assert result.exit_code == 3
 
 
+@pytest.mark.parametrize(
+    ("status", "body", "unread"),
+    [
+        (403, b"", "robots.txt: 403 Forbidden"),
+        (200, b"User-agent: *\n" + b"#" * 600_000, "robots.txt: only its first 500 KiB are read"),
+    ],
+)
+def test_an_audit_says_first_what_was_not_read(
+    site: Site, status: int, body: bytes, unread: str
+) -> None:
+    site.robots(status, body=body)
+    lines = run("audit", site.url).stdout.splitlines()
+    assert lines[0] == f"Not read: {unread}"
+    assert "Undecided     all uses" in lines
+
+
 @pytest.mark.parametrize("line", READING)
 @pytest.mark.parametrize("status", [401, 403])
 def test_sites_behind_a_password(site: Site, line: str, status: int) -> None:

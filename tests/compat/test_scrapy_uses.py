@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import gzip
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from scrapy import Request
+from scrapy.http import Response
+from scrapy.utils.test import get_crawler
 
+from koster.compat.scrapy import UsesMiddleware
 from tests.helpers.scrapy_crawls import Crawl, CrawlError
 from tests.helpers.server import Answer, Site
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 HTML = {"Content-Type": "text/html"}
 SAYS_YES = b"User-agent: *\nContent-Signal: ai-train=yes\nDisallow: /private\n"
@@ -104,6 +111,64 @@ def test_a_page_without_robots_txt_is_not_judged(site: Site) -> None:
 def test_a_body_that_is_not_decoded_is_unread(site: Site) -> None:
     settings = {"COMPRESSION_ENABLED": False, "KOSTER_UNSTATED": "allow"}
     assert names(site, crawl(site, SAYS_NOTHING, "/tea", "/zipped", **settings)) == ["/tea"]
+
+
+@pytest.mark.parametrize("page", [{"method": "HEAD"}, {"meta": {"stop": True}}])
+def test_a_body_that_is_not_there_is_unread(site: Site, page: dict[str, Any]) -> None:
+    found = crawl(site, SAYS_NOTHING, "/tea", KOSTER_UNSTATED="allow")
+    assert names(site, found) == ["/tea"]
+    pages = {"url": f"{site.url}/noai", **page}
+    found = crawl(site, SAYS_NOTHING, pages, KOSTER_UNSTATED="allow", KOSTER_ITEMS="mark")
+    (item,) = found.items
+    assert item["koster_use"]["allowed"] is False
+    assert "page: its body is not read" in item["koster_use"]["why"]
+
+
+@pytest.mark.parametrize(("items", "stored"), [("drop", ["/file"]), ("mark", ["/file", "/header"])])
+def test_files_that_may_not_be_used(
+    site: Site, tmp_path: Path, items: str, stored: list[str]
+) -> None:
+    site.robots(body=SAYS_YES)
+    site.pages["/tea"] = Answer(body=b"<p>tea", headers=HTML)
+    site.pages["/file"] = Answer(body=b"a", headers={"Content-Type": "image/png"})
+    site.pages["/header"] = Answer(body=b"b", headers={"X-Robots-Tag": "noai", **HTML})
+    files = [f"{site.url}/file", f"{site.url}/header"]
+    settings: dict[str, Any] = {
+        "ITEM_PIPELINES": {"scrapy.pipelines.files.FilesPipeline": 1},
+        "FILES_STORE": str(tmp_path),
+        "KOSTER_ITEMS": items,
+    }
+    found = Crawl({"url": f"{site.url}/tea", "item": {"file_urls": files}}, **USES | settings)
+    (item,) = found.items
+    assert [each["url"].removeprefix(site.url) for each in item["files"]] == stored
+    assert found.stats.get("robotstxt/files_dropped", 0) == 2 - len(stored)
+
+
+def test_an_item_without_the_field_cannot_be_marked(site: Site) -> None:
+    site.robots(body=SAYS_YES)
+    site.pages["/tea"] = Answer(body=b"<p>tea", headers=HTML)
+    page = {"url": f"{site.url}/tea", "meta": {"fixed": True}}
+    assert Crawl(page, **USES).items == [{"url": f"{site.url}/tea"}]
+    found = Crawl(page, **USES, KOSTER_ITEMS="mark")
+    assert found.items == []
+    assert (
+        'KOSTER_ITEMS = "mark" needs a field koster_use in FixedItem: add it, or set "drop"'
+    ) in found.errors
+
+
+def test_each_item_has_a_mark_of_its_own() -> None:
+    mark = {"allowed": False, "stated": {"ai-train": "no"}, "why": "x"}
+    crawler = get_crawler(settings_dict={**USES, "ROBOTSTXT_OBEY": True, "KOSTER_ITEMS": "mark",
+                                         "DOWNLOADER_MIDDLEWARES": {
+        "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
+        "koster.compat.scrapy.RobotsTxtMiddleware": 100}})  # fmt: skip
+    request = Request("https://example.com/", meta={"koster_use": mark})
+    response = Response(request.url, request=request)
+    item = UsesMiddleware(crawler).get_processed_item({}, response)
+    assert item["koster_use"] == mark
+    item["koster_use"]["stated"]["ai-train"] = "yes"
+    item["koster_use"]["allowed"] = True
+    assert (mark["allowed"], mark["stated"]) == (False, {"ai-train": "no"})
 
 
 def test_licenses_are_not_read_so_pages_are_refused(site: Site) -> None:

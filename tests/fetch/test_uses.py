@@ -10,14 +10,17 @@ import sys
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+import aiohttp
 import anyio
 import httpx
 import httpx2
 import pytest
+import requests
 
 import koster
 from koster.fetch import (
     AsyncRobotsClient,
+    Guard,
     MockTransport,
     NotAllowedError,
     Redirects,
@@ -77,6 +80,12 @@ BEFORE = {
     "no file": (404, True, "the site says nothing about ai-train"),
     "blocked": ("User-agent: foobot\nDisallow: /\n", False, "may not fetch"),
     "unreachable": (503, False, "fetching the site's robots.txt failed (503 Service Unavailable)"),
+    "forbidden": (403, False, "is undecided: robots.txt: 403 Forbidden"),
+    "a redirect loop": (
+        Reply(302, headers={"Location": "https://example.com/robots.txt"}),
+        False,
+        "is undecided: robots.txt: redirect loop",
+    ),
     "a page in place of a file": (Reply(200, "<html><p>Hello", HTML), False, "is undecided"),
     "cut": (SAYS_NOTHING + "#" * 600_000, False, "only its first 500 KiB are read"),
     "conflict": (
@@ -295,6 +304,67 @@ def test_a_license_without_a_usable_url(license_: str) -> None:
     assert found.answers[0].stated is Stated.UNDECIDED
 
 
+def test_a_missing_file_of_a_site_is_an_unread_license_of_another() -> None:
+    other = "https://other.example/tea"
+    sites = MockTransport({
+        "https://example.com": SAYS_NOTHING,
+        "https://other.example": f"License: {TDMREP}\n{SAYS_NOTHING}",
+    })  # fmt: skip
+    options: dict[str, Any] = TRAIN | {"uses": ["tdm"], "unstated": Unstated.ALLOW}
+    with RobotsClient(NAME, transport=sites, **options) as client:
+        assert client.may_use(URL, page())
+        found = client.may_use(other, page(url=other))
+    assert f"is undecided: {TDMREP}: 404 Not Found" in str(found)
+
+
+def test_headers_of_the_caller_go_to_the_site_of_the_page_alone(kind: str, site: Site) -> None:
+    elsewhere = site.url.replace("127.0.0.1", "localhost")
+    site.robots(body=f"License: {elsewhere}/a\nLicense: {site.url}/b\n".encode())
+    site.pages["/b"] = Answer(302, headers={"Location": f"{elsewhere}/c"})
+    secret = {"Authorization": "Bearer x"}
+    call(kind, "may_use", f"{site.url}/tea", headers=secret, **TRAIN)
+    sent = {path: "Authorization" in headers for path, headers in site.requests}
+    assert sent == {"/robots.txt": True, "/a": False, "/b": True, "/c": False}
+
+
+def test_the_guard_holds_for_licenses(kind: str, site: Site) -> None:
+    private = f"http://127.0.0.2:{site.port}"
+    site.robots(body=f"License: {private}/a\nLicense: {site.url}/b\n".encode())
+    site.pages["/b"] = Answer(302, headers={"Location": f"{private}/c"})
+    guard = Guard(also=("127.0.0.1/32",))
+    found = call(kind, "may_use", f"{site.url}/tea", guard=guard, **TRAIN)
+    assert found.answers[0].stated is Stated.UNDECIDED
+    blocked = "address blocked by the guard: 127.0.0.2 is loopback"
+    assert [each for each in found.signals.unread if "guard" in each] == [
+        f"{private}/a: {blocked}",
+        f"{site.url}/b: {blocked}",
+    ]
+    assert [path for path, _ in site.requests] == ["/robots.txt", "/b"]
+
+
+def test_the_timeout_is_that_of_all_redirects_of_a_license(kind: str, site: Site) -> None:
+    site.robots(body=f"License: {site.url}/0\n".encode())
+    for number in range(5):
+        headers = {"Location": f"/{number + 1}"}
+        site.pages[f"/{number}"] = Answer(302, headers=headers, delay=0.1)
+    found = call(kind, "may_use", f"{site.url}/tea", timeout=0.25, **TRAIN)
+    assert "no complete response within 0.25 s" in str(found)
+    assert len(site.requests) < 5
+
+
+def test_a_client_that_is_closed_during_a_fetch() -> None:
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        if request.url.path == "/robots.txt":
+            return httpx2.Response(200, text=f"License: {URL}\n{SAYS_YES}")
+        client.close()
+        raise httpx2.ReadError("closed")
+
+    client = RobotsClient(NAME, transport=httpx2.MockTransport(answer), **TRAIN)
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="the client is closed"):
+            client.may_use(URL)
+
+
 # Turns.
 
 
@@ -403,6 +473,51 @@ def test_a_body_that_is_not_read_yet(library: Any, shop: Site) -> None:
                 assert robots.may_use(f"{shop.url}/{path}", response).allowed is allowed
 
 
+def test_the_answer_to_head_has_no_page(shop: Site) -> None:
+    url = f"{shop.url}/noai"
+    with RobotsClient(NAME, **TRAIN) as robots:
+        for library in (httpx, httpx2, requests):
+            for html in (None, b""):
+                found = robots.may_use(url, library.head(url), html=html)
+                assert "its body is not read" in str(found)
+
+    async def main() -> UseDecision:
+        async with (
+            aiohttp.ClientSession() as http,
+            AsyncRobotsClient(NAME, **TRAIN) as client,
+            http.head(url) as response,
+        ):
+            return await client.may_use(url, response)
+
+    assert "its body is not read" in str(anyio.run(main))
+
+
+def test_headers_that_a_hook_of_requests_added(shop: Site) -> None:
+    with requests.Session() as http, RobotsClient(NAME, http=http, **TRAIN) as robots:
+        response = http.get(f"{shop.url}/tea")
+        response.headers["X-Robots-Tag"] = "noai"
+        assert "noai (header X-Robots-Tag)" in str(robots.may_use(f"{shop.url}/tea", response))
+
+
+def test_a_response_of_an_asynchronous_library_needs_the_asynchronous_client() -> None:
+    class Response:
+        status, headers, url = 200, HTML, URL
+
+        async def read(self) -> bytes:
+            return b""
+
+    with pytest.raises(TypeError, match="use AsyncRobotsClient"):
+        may_use(SAYS_YES, Response())
+
+
+def test_the_body_of_a_response_is_bytes() -> None:
+    class Response:
+        status_code, headers, url, content = 200, HTML, URL, "<p>tea"
+
+    with pytest.raises(TypeError, match="the body of the response must be bytes, not str"):
+        may_use(SAYS_YES, Response())
+
+
 @pytest.mark.parametrize("response", [200, "200", b"", object()])
 def test_what_is_no_response(response: Any) -> None:
     with pytest.raises(TypeError, match="response must be a response of httpx"):
@@ -499,6 +614,45 @@ def test_hooks_without_uses_ask_the_robots_txt_alone() -> None:
     assert sent == ["/robots.txt", "/noai"]
 
 
+def test_hooks_judge_no_answer_to_head() -> None:
+    with (
+        httpx.Client(transport=httpx.MockTransport(app([]))) as http,
+        RobotsClient(NAME, http=http, **TRAIN) as robots,
+    ):
+        http.event_hooks = event_hooks(robots)
+        assert http.head("https://example.com/noai").status_code == 200
+        with pytest.raises(NotAllowedError):
+            http.head("https://example.com/private")
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("library", [httpx, httpx2])
+def test_asynchronous_hooks_need_an_asynchronous_client(library: Any) -> None:
+    sent: list[str] = []
+    robots = AsyncRobotsClient(NAME, transport=MockTransport({}), **TRAIN)
+    http = library.Client(
+        transport=library.MockTransport(app(sent)), event_hooks=event_hooks(robots)
+    )
+    with pytest.raises(TypeError, match="need an AsyncClient: use RobotsClient"):
+        http.get(URL)
+    assert not sent
+
+    async def main() -> None:
+        http.get(URL)
+
+    for backend in ("asyncio", "trio"):
+        # The hook of the request cannot see that nothing waits for it.
+        with pytest.raises(TypeError, match="need an AsyncClient"):
+            anyio.run(main, backend=backend)
+    http.close()
+
+
+@pytest.mark.parametrize("robots", [None, httpx2.Client])
+def test_hooks_of_something_else(robots: Any) -> None:
+    with pytest.raises(TypeError, match="robots must be a RobotsClient or AsyncRobotsClient, not"):
+        event_hooks(robots)
+
+
 def test_hooks_keep_the_pace() -> None:
     sent: list[str] = []
     with (
@@ -571,8 +725,11 @@ def test_example_collects_what_it_may(site: Site, tmp_path: Path) -> None:
     site.pages["/"] = Answer(body=b"<p>tea", headers=HTML)
     site.pages["/noai"] = Answer(body=b"<meta name=robots content=noai>", headers=HTML)
     site.pages["/moved"] = Answer(302, headers={"Location": "/new"})
+    site.pages["/ftp"] = Answer(302, headers={"Location": "ftp://files.example/"})
     site.pages["/new"] = Answer(body=b"<p>new", headers={**HTML, "Content-Usage": "train-ai=y"})
-    urls = [f"{site.url}{path}" for path in ("/", "/noai", "/private", "/moved", "/missing")]
+    urls = [
+        f"{site.url}{path}" for path in ("/ftp", "/", "/noai", "/private", "/moved", "/missing")
+    ]
     process = subprocess.run(
         [sys.executable, example, "pages.jsonl", *urls, "http://nowhere.invalid/"],
         cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60,
@@ -584,5 +741,11 @@ def test_example_collects_what_it_may(site: Site, tmp_path: Path) -> None:
         "Content-Signal: ai-train=yes (robots.txt, line 3)",
         "train-ai=y (header Content-Usage)",
     ]
-    for words in ("contradicts itself", "line 4, Disallow: /private", "page: 404", "DNS lookup"):
+    for words in (
+        "contradicts itself",
+        "line 4, Disallow: /private",
+        "page: 404",
+        "ftp://files.example/: not",
+        "DNS lookup",
+    ):
         assert words in process.stdout

@@ -13,7 +13,7 @@ from typing import Any
 import scrapy
 from scrapy import signals
 from scrapy.crawler import AsyncCrawlerRunner
-from scrapy.exceptions import IgnoreRequest
+from scrapy.exceptions import IgnoreRequest, StopDownload
 from scrapy.utils.reactor import install_reactor
 
 from koster import freshness
@@ -33,8 +33,19 @@ SETTINGS = {
 }
 
 
+class FixedItem(scrapy.Item):
+    """An item with one field."""
+
+    url = scrapy.Field()
+
+
 class Spider(scrapy.Spider):
-    """Requests pages: each is a URL, or the arguments of a request and ``then``, its next page."""
+    """Requests pages.
+
+    Each is a URL, or the arguments of a request with ``then``, its next page, and ``item``, more
+    fields of its item. The download of one whose meta has ``stop`` ends with the headers. One whose
+    meta has ``fixed`` gives an item with the field ``url`` alone.
+    """
 
     name = "spider"
 
@@ -47,6 +58,7 @@ class Spider(scrapy.Spider):
         spider = super().from_crawler(crawler, *args, **kwargs)
         crawler.signals.connect(spider.on_robots, signals.robots_parsed)
         crawler.signals.connect(spider.on_item, signals.item_scraped)
+        crawler.signals.connect(spider.on_headers, signals.headers_received)
         return spider
 
     def on_robots(self, robotparser: Any, request: Any) -> None:
@@ -55,24 +67,31 @@ class Spider(scrapy.Spider):
     def on_item(self, item: Any) -> None:
         self.result["items"].append(dict(item))
 
+    def on_headers(self, request: Any) -> None:
+        if request.meta.get("stop"):
+            raise StopDownload(fail=False)
+
     async def start(self) -> Any:
         for page in self.pages:
             yield self.request(page)
 
     def request(self, page: Any, **more: Any) -> scrapy.Request:
         kwargs = {"url": page} if isinstance(page, str) else dict(page)
-        following = kwargs.pop("then", None)
+        following, item = kwargs.pop("then", None), kwargs.pop("item", {})
         return scrapy.Request(
             **{**more, **kwargs},
             callback=self.parse,
             errback=self.failed,
             dont_filter=True,
-            cb_kwargs={"following": following},
+            cb_kwargs={"following": following, "item": item},
         )
 
-    def parse(self, response: Any, following: Any) -> Any:
+    def parse(self, response: Any, following: Any, item: Any) -> Any:
         self.result["crawled"].append([response.url, response.status])
-        yield {"url": response.url}
+        if response.meta.get("fixed"):
+            yield FixedItem(url=response.url)
+        else:
+            yield {"url": response.url, **item}
         if following:
             yield self.request(following, meta=response.meta)
 

@@ -82,9 +82,12 @@ class _Handler(BaseHTTPRequestHandler):
             for byte in answer.body if answer.trickle else ():
                 self.wfile.write(bytes([byte]))
                 time.sleep(answer.trickle)
-            self.wfile.write(b"" if answer.trickle else answer.body)
+            is_head = self.command == "HEAD"
+            self.wfile.write(b"" if answer.trickle or is_head else answer.body)
         except (BrokenPipeError, ConnectionResetError):
             self.close_connection = True
+
+    do_HEAD = do_GET  # noqa: N815
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
         pass

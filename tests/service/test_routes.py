@@ -252,6 +252,13 @@ def test_audit(api: httpx2.Client, tmp_path: Path) -> None:
     assert problem(answer, 422, "unknown-agent")["errors"][0]["pointer"] == "/agents/1"
 
 
+def test_an_audit_of_a_file_that_was_cut(api: httpx2.Client, site: Site) -> None:
+    site.robots(body=b"User-agent: *\nDisallow: /x\n" + b"#" * 600_000)
+    answer = post(api, "audit", {"site": site.url, "agents": ["CCBot"]})
+    assert answer["unread"] == ["robots.txt: only its first 500 KiB are read"]
+    assert {each["stated"] for each in answer["uses"]} == {"undecided"}
+
+
 def test_disagree(api: httpx2.Client) -> None:
     request_body = {"robots": "User-agent: *\nDisallow: /*.pdf$\n", "agents": ["x", "*"]}
     answer = post(api, "disagree", request_body)

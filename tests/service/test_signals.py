@@ -134,6 +134,7 @@ def test_a_page_is_fetched_with_what_its_site_has(
             "page: address blocked by the guard: 192.0.2.1",
         ),
         ("/robots.txt", Answer(503), "robots.txt: "),
+        ("/robots.txt", Answer(403), "robots.txt: 403 Forbidden"),
         ("/robots.txt", Answer(body=PAGE.encode(), headers=HTML), "robots.txt: no line in it"),
         ("/robots.txt", Answer(body=b"#" * 600_000), "robots.txt: only its first 500 KiB"),
         ("/.well-known/tdmrep.json", Answer(503), "/.well-known/tdmrep.json: 503"),

@@ -420,6 +420,8 @@ def test_what_looks_like_a_tag_within_a_value() -> None:
         ("<meta name=robots content=noindex>".encode("utf-32"), "utf-8"),
         ("<meta name=robots content=noindex>é".encode("latin-1"), "iso-8859-1"),
         (b"<meta charset=utf-16><meta name=robots content=noindex>", None),
+        # UTF-16 would have NUL bytes.
+        (b"<meta name=robots content=noindex>", "utf-16"),
         (b"<meta charset='windows-1252'>\x80<meta name=robots content=noindex>", "x-unknown"),
         (b"<meta charset=x><meta name=robots content=noindex>\xff", "zlib"),
         (b"<meta name=robots content=noindex>", "idna"),

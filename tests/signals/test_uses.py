@@ -6,6 +6,7 @@ import gzip
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import brotli  # type: ignore[import-untyped]
 import pytest
 
 from koster import RFC9309
@@ -18,6 +19,7 @@ from koster.signals._uses import (
     TDMREP_PATH,
     Document,
     Page,
+    charset_of,
     check_extra,
     decide_use,
     has_html,
@@ -125,12 +127,68 @@ def test_pages() -> None:
     )
     assert page_of(URL, 301, HTML, b"x") == Page(URL, unread=("page: 301 Moved Permanently",))
     assert [has_html(status, HTML) for status in (200, 203, 304, 404)] == [True, True, False, False]
-    kinds = {"": True, "Text/HTML": True, "text/html, text/html": True, "application/pdf": False}
-    assert {kind: is_html(kind) for kind in kinds} == kinds
+
+
+@pytest.mark.parametrize(
+    ("kinds", "expected"),
+    [
+        ([], True),
+        ([""], True),
+        (["Text/HTML;x"], True),
+        (["text/html, text/html"], True),
+        (["text/plain, text/html"], True),
+        (["text/plain", "application/xhtml+xml"], True),
+        # Browsers look at the body.
+        (["text/html charset=utf-8"], True),
+        (["html"], True),
+        (["*/*"], True),
+        (["unknown/unknown"], True),
+        (["application/pdf"], False),
+        (["text/plain; charset=utf-8", "application/vnd.api+json"], False),
+    ],
+)
+def test_what_may_be_html(kinds: list[str], expected: bool) -> None:
+    assert is_html([("content-type", each) for each in kinds]) is expected
+
+
+def test_the_charset_of_headers() -> None:
+    kinds = ["text/html", "text/html; charset=utf-16", "text/html; charset=x"]
+    assert charset_of([("CONTENT-type", each) for each in kinds]) == "utf-16"
+    assert charset_of([("X", "text/html; charset=x")]) is None
+
+
+@pytest.mark.parametrize(
+    ("coding", "body", "is_read"),
+    [
+        ("br", brotli.compress(b"<meta name=robots content=noai>"), False),
+        ("GZIP, br", brotli.compress(b"<p>tea " * 900), False),
+        # Decoded, or never encoded.
+        ("br", b"<p>th\xe9\r\n\t\x1b$B", True),
+        ("gzip", "<p>tea".encode("utf-16"), True),
+        ("identity", b"<p>tea\1", True),
+    ],
+)
+def test_a_body_that_was_not_decoded(coding: str, body: bytes, is_read: bool) -> None:
+    found = page_of(URL, 200, [*HTML, ("content-encoding", coding)], body)
+    unread = f"page: its body is not decoded: Content-Encoding {coding.lower()}"
+    assert found.unread == (() if is_read else (unread,))
+    assert (found.html == body) is is_read
+
+
+def test_a_part_of_a_page_is_not_judged() -> None:
+    found = page(b"<p>the rest")
+    assert decide(404, page=found, unstated=Unstated.ALLOW)
+    found = page_of(URL, 206, HTML, b"<p>the rest")
+    decision = decide(404, page=found, unstated=Unstated.ALLOW)
+    assert not decision
+    assert "page: its body is only a part (206 Partial Content)" in str(decision)
 
 
 def test_what_is_unread_of_a_robots_txt() -> None:
-    assert unread_of(outcome(404)) == unread_of(outcome(SAYS_YES)) == []
+    assert [unread_of(outcome(each)) for each in (404, 410, SAYS_YES)] == [[], [], []]
+    # They allow all access, but nobody knows what is stated.
+    assert unread_of(outcome(401)) == ["robots.txt: 401 Unauthorized"]
+    assert unread_of(outcome(403)) == ["robots.txt: 403 Forbidden"]
     assert unread_of(outcome(503)) == ["robots.txt: 503 Service Unavailable"]
     assert unread_of(outcome(b"#" * 600_000)) == ["robots.txt: only its first 500 KiB are read"]
 

@@ -42,6 +42,7 @@ class RobotsFile:
         served: The content before it was decoded, if it was.
         site: The site that it was fetched for, such as ``https://example.com``.
         is_missing: Whether that site has no file.
+        unread: What could not be read of it, and why.
     """
 
     path: str
@@ -52,6 +53,7 @@ class RobotsFile:
     site: str | None = None
     served: bytes | None = None
     is_missing: bool = False
+    unread: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -223,6 +225,7 @@ def _fetch(path: str, settings: fetch_options.FetchOptions, dialect: Dialect) ->
         UnreadableError: the fetch failed, or the file is forbidden.
         click.UsageError: the address is invalid.
     """
+    from ..signals._uses import unread_of
     from . import fetching
 
     try:
@@ -239,7 +242,8 @@ def _fetch(path: str, settings: fetch_options.FetchOptions, dialect: Dialect) ->
         # RFC 9309 §2.3.1.3: as if the file were empty.
         screen.complain(statuses.headline(outcome))
         statuses.explain([outcome], settings)
-        return RobotsFile(outcome.url, b"", site=outcome.origin, is_missing=True)
+        unread = tuple(unread_of(outcome))
+        return RobotsFile(outcome.url, b"", site=outcome.origin, is_missing=True, unread=unread)
     statuses.explain([outcome], settings)
     entry = outcome.entry
     return RobotsFile(
@@ -249,4 +253,5 @@ def _fetch(path: str, settings: fetch_options.FetchOptions, dialect: Dialect) ->
         outcome.charset,
         site=outcome.origin,
         served=entry.served,
+        unread=tuple(unread_of(outcome)),
     )

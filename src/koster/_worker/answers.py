@@ -38,6 +38,7 @@ from ..errors import MissingExtraError, UrlError
 from ..lint import Finding
 from ..origins import origin_of
 from ..signals import signals as signals_of
+from ..signals._uses import unread_of
 from . import bodies
 from .files import File, NamedFile, UnreadOutcome, body_of, read, robots_of
 from .refusals import RefusedError, answer_too_large
@@ -346,7 +347,9 @@ def audit_crawlers(limit: int, file: File, dialect: str, tokens: Sequence[str] =
         if crawler is None:
             raise unknown_crawler(token, number)
         crawlers.append(crawler)
-    found = of_audit(audit(robots_of(file, dialect), crawlers or None), budget.limited)
+    unread = () if isinstance(file, bytes) else unread_of(file)
+    audited = audit(robots_of(file, dialect), crawlers or None, unread=unread)
+    found = of_audit(audited, budget.limited)
     return budget.to_json({"dialect": dialect, **found, "fetch": _fetch_record(file, budget)})
 
 

@@ -80,14 +80,14 @@ class SiteFiles(NamedTuple):
         return self._replace(licenses=dict([*licenses.items()][-_MAX_LICENSES:]))
 
 
-#: A file of TDMRep is optional.
+#: Statuses of files that are missing; after others they may be there.
 _MISSING = (404, 410)
 
 
 def _robots_of(row: dict[str, Any]) -> RobotsFile:
     body = row["body"] or b""
     unread = ""
-    if row["body"] is None and row["class"] != FetchClass.UNAVAILABLE:
+    if row["body"] is None and row["status"] not in _MISSING:
         unread = f"robots.txt: {_why(row)}"
     elif len(body) > MAX_BYTES:
         unread = f"robots.txt: only its first {MAX_BYTES >> 10} KiB are read"

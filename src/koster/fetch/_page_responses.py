@@ -24,11 +24,19 @@ class NotAllowedError(KosterError):
 
 
 class PageParts(NamedTuple):
-    """A response without its body: its URL after redirects, its status, and headers in order."""
+    """A response without its body.
+
+    Attributes:
+        url: Its URL, after redirects.
+        status: Its status.
+        headers: Names and values, in order.
+        is_head: Whether it is the answer to a HEAD request, and has no body.
+    """
 
     url: str
     status: int
     headers: list[tuple[str, str]]
+    is_head: bool
 
 
 def parts_of(response: Any) -> PageParts:
@@ -50,10 +58,15 @@ def parts_of(response: Any) -> PageParts:
     if hasattr(headers, "multi_items"):
         items = headers.multi_items()
     elif raw and hasattr(raw, "iteritems"):
-        items = raw.iteritems()
+        # Mocks and hooks may have added others.
+        items = [*raw.iteritems(), *(each for each in headers.items() if each[0] not in raw)]
     else:
         items = headers.items()
-    return PageParts(str(url), status, [(_text(name), _text(value)) for name, value in items])
+    pairs = [(_text(name), _text(value)) for name, value in items]
+    method = getattr(response, "method", None) or getattr(
+        getattr(response, "request", None), "method", None
+    )
+    return PageParts(str(url), status, pairs, str(method).upper() == "HEAD")
 
 
 def _text(value: object) -> str:

@@ -14,14 +14,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias, TypedDict
 
-from .._charsets import declared_charset
 from .._contents import is_page
 from ..access import Outcome
 from ..errors import UnreadableError
 from ..origins import origin_of
 from ..politeness import brief_pause
 from ..signals import MAX_DOCUMENT, MAX_HTML, Signals, signals
-from ..signals._uses import MAX_LICENSES, TDMREP_PATH, is_html, unread_of
+from ..signals._uses import MAX_LICENSES, TDMREP_PATH, charset_of, is_html, unread_of
 from .downloads import DownloadError, Downloads
 
 #: Files that are only said to be there.
@@ -256,9 +255,7 @@ class _Collector:
         page = yield from self._fetch(self._url, MAX_HTML, "page")
         if page is None or not (yield from self._may_use(page.url)):
             return None, None, None
-        headers = {name.lower(): value for name, value in page.headers}
-        content_type = headers.get("content-type", "")
-        return page, page.body if is_html(content_type) else None, declared_charset(content_type)
+        return page, page.body if is_html(page.headers) else None, charset_of(page.headers)
 
     def _may_use(self, url: str) -> Generator[MayFetch, Any, bool]:
         """Return whether the robots.txt is that of a page after redirects, and allows it."""

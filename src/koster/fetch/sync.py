@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import os
 import ssl
@@ -219,8 +220,11 @@ class RobotsClient(Client):
 
     def _body_of(self, response: Any) -> bytes:
         # httpx may not have read it yet.
-        found: bytes = response.read() if hasattr(response, "read") else response.content
-        return found
+        found = response.read() if hasattr(response, "read") else response.content
+        if inspect.iscoroutine(found):
+            found.close()
+            raise TypeError("the response is of an asynchronous client: use AsyncRobotsClient")
+        return found  # type: ignore[no-any-return]
 
     def _call_pacer_shielded(self, name: str, *arguments: object) -> None:
         getattr(self._pacer, name)(*arguments)

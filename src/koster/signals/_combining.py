@@ -92,13 +92,16 @@ def signals(
     return combined.result(agents)
 
 
-def stated_to_everybody(robots: RobotsTxt, url: str) -> tuple[Signals, tuple[Statement, ...]]:
+def stated_to_everybody(
+    robots: RobotsTxt, url: str, unread: Sequence[str] = ()
+) -> tuple[Signals, tuple[Statement, ...]]:
     """Return what a robots.txt alone states about a page to everybody, and about other paths.
 
     The first is what `signals` finds, without single crawlers and without notes about lines; the
-    second what Content-Usage lines state that have a path, but not that of the page.
+    second what Content-Usage lines state that have a path, but not that of the page. ``unread``
+    says what of the file could not be read, and why.
     """
-    combined = Combined(url, robots, Reading())
+    combined = Combined(url, robots, Reading(), unread=unread)
     return combined.everybody(), tuple(combined.elsewhere())
 
 

@@ -153,10 +153,12 @@ def _decoded(body: bytes, charset: str | None) -> str:
         return body.decode("utf-8-sig", "replace")
     stated = _META_CHARSET.search(body[:1024])
     for name in (charset, stated[1].decode() if stated else None):
-        if name and (name == charset or not name.lower().startswith("utf-16")):
+        if name:
+            # HTML in UTF-16 has NUL bytes, and cannot say so in ASCII.
+            is_utf16 = name.lower().startswith("utf-16") and name == charset and b"\0" in body
             try:
                 # No charset of browsers but UTF-16 has other bytes for ASCII.
-                is_usable = "<meta".encode(name) == b"<meta" or name.lower().startswith("utf-16")
+                is_usable = is_utf16 or "<meta".encode(name) == b"<meta"
                 decode_text(b"", name)
             except (LookupError, ValueError):
                 continue

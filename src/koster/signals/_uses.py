@@ -14,7 +14,7 @@ from datetime import datetime
 from importlib.util import find_spec
 
 from .._charsets import declared_charset
-from .._contents import compression_of
+from .._contents import compression_of, has_controls
 from .._wording import joined
 from ..access import Outcome, status_phrase, wants_body
 from ..decisions import Decision, Reason
@@ -32,6 +32,7 @@ __all__ = [
     "Page",
     "Unstated",
     "UseDecision",
+    "charset_of",
     "check_extra",
     "decide_use",
     "has_html",
@@ -45,7 +46,14 @@ __all__ = [
 
 #: Licenses that are read for a page.
 MAX_LICENSES = 5
-_HTML_TYPES = ("", "text/html", "application/xhtml+xml")
+_PARTIAL_CONTENT = 206
+#: Statuses of a robots.txt that a site does not have.
+_MISSING = (404, 410)
+#: Content-Types of HTML, and those in whose place browsers look at the body.
+_HTML_TYPES = (
+    "text/html", "application/xhtml+xml", "*/*", "unknown/unknown", "application/unknown",
+)  # fmt: skip
+_MEDIA_TYPE = re.compile(r"[!#$%&'*+.^_`|~0-9a-z-]+/[!#$%&'*+.^_`|~0-9a-z-]+")
 
 
 class Unstated(enum.Enum):
@@ -186,33 +194,60 @@ def page_of(url: str, status: int, headers: Sequence[tuple[str, str]], body: byt
         return Page(url, unread=(f"page: {status_phrase(status)}",))
     if not has_html(status, headers):
         return Page(url, tuple(headers))
-    compression = None if body is None else compression_of(body)
-    if body is None or compression is not None:
-        why = f"compressed with {compression}" if compression else "not read"
+    if body is None or (why := _why_unreadable(status, headers, body)):
+        why = "not read" if body is None else why
         return Page(url, tuple(headers), unread=(f"page: its body is {why}",))
-    charset = declared_charset(_content_type(headers))
-    return Page(url, tuple(headers), body[: MAX_HTML + 1], charset)
+    return Page(url, tuple(headers), body[: MAX_HTML + 1], charset_of(headers))
+
+
+def _why_unreadable(status: int, headers: Sequence[tuple[str, str]], body: bytes) -> str:
+    """Return why a body is not the HTML of a page, as part of a sentence; empty if it may be."""
+    if status == _PARTIAL_CONTENT:
+        return "only a part (206 Partial Content)"
+    if compression := compression_of(body):
+        return f"compressed with {compression}"
+    # HTTP libraries leave a body as it is if they do not know its coding.
+    coding = ", ".join(_values_of("content-encoding", headers)).strip().lower()
+    is_encoded = coding not in ("", "identity") and has_controls(body)
+    return f"not decoded: Content-Encoding {coding[:50]}" if is_encoded else ""
 
 
 def has_html(status: int, headers: Sequence[tuple[str, str]]) -> bool:
     """Return whether the body of a response may be HTML."""
-    return wants_body(status) and is_html(_content_type(headers))
+    return wants_body(status) and is_html(headers)
 
 
-def _content_type(headers: Sequence[tuple[str, str]]) -> str:
-    return next((value for name, value in headers if name.lower() == "content-type"), "")
+def is_html(headers: Sequence[tuple[str, str]]) -> bool:
+    """Return whether the headers of a response are those of HTML.
+
+    Browsers disagree about which of several Content-Types counts, so each does. If one is missing
+    or invalid, they look at the body.
+    """
+    kinds = [
+        each.partition(";")[0].strip(" \t\r\n\f\v").lower()
+        for value in _values_of("content-type", headers)
+        for each in value.split(",")
+    ]
+    return not kinds or any(
+        each in _HTML_TYPES or not _MEDIA_TYPE.fullmatch(each) for each in kinds
+    )
 
 
-def is_html(content_type: str) -> bool:
-    """Return whether a Content-Type may be that of HTML."""
-    # Some servers send the header twice.
-    return re.split("[;,]", content_type)[0].strip().lower() in _HTML_TYPES
+def charset_of(headers: Sequence[tuple[str, str]]) -> str | None:
+    """Return the charset that the headers of a response declare, or None."""
+    return next(filter(None, map(declared_charset, _values_of("content-type", headers))), None)
+
+
+def _values_of(name: str, headers: Sequence[tuple[str, str]]) -> list[str]:
+    return [value for each, value in headers if each.strip().lower() == name]
 
 
 def unread_of(robots: Outcome) -> list[str]:
     """Return what could not be read of a robots.txt."""
-    if robots.robots is None and robots.reason is not Reason.UNAVAILABLE:
-        return [f"robots.txt: {robots.why}"]
+    if robots.robots is None:
+        # Other errors of a client allow all access, but the file may be there.
+        is_missing = robots.reason is Reason.UNAVAILABLE and robots.entry.status in _MISSING
+        return [] if is_missing else [f"robots.txt: {robots.why}"]
     return ["robots.txt: only its first 500 KiB are read"] if robots.is_cut else []
 
 

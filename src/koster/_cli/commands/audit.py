@@ -59,7 +59,7 @@ def audit(
     (source,) = inputs
     reading.warn_if_unreadable(source)
     try:
-        result = auditing.audit(source.robots(dialect))
+        result = auditing.audit(source.robots(dialect), unread=source.unread)
     except MissingExtraError as error:
         screen.complain(str(error))
         sys.exit(2)

@@ -42,6 +42,11 @@ class Files:
     tdmrep: str | None
     licenses: tuple[str, ...]
 
+    @property
+    def has_any(self) -> bool:
+        """Whether there is a file."""
+        return any((self.robots, self.html, self.tdmrep, self.licenses))
+
 
 def _file_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options for files to a command, which gets them as ``files``."""
@@ -114,6 +119,8 @@ def signals(
     preferences; nothing here is a legal verdict.
     """
     _check_usage(urls, files, crawlers)
+    if files.url is not None and not files.has_any and not header_lines:
+        raise click.UsageError("with --url nothing is fetched: add --robots, --header or --html")
     warn_of_unknown(crawlers)
     now = datetime.now(UTC)
     try:
@@ -172,7 +179,7 @@ def _check_usage(urls: tuple[str, ...], files: Files, crawlers: tuple[str, ...])
     Raises:
         click.UsageError: the page is missing, files do not fit, or a name is not a crawler's.
     """
-    if files.url is None and any((files.robots, files.html, files.tdmrep, files.licenses)):
+    if files.url is None and files.has_any:
         raise click.UsageError("files need --url: the URL or path of the page")
     if files.url is not None and urls:
         raise click.UsageError("with --url nothing is fetched: name no other URL")

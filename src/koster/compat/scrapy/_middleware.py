@@ -53,7 +53,8 @@ class RobotsTxtMiddleware:
       site again; default: 0.
     - ``KOSTER_USES``: what pages are used for, such as ``["ai-train"]``. Pages whose robots.txt
       rules that out are refused; `UsesMiddleware` drops the items of those that rule it out
-      themselves, or with ``KOSTER_ITEMS = "mark"`` marks all items.
+      themselves, or with ``KOSTER_ITEMS = "mark"`` marks all items. Files for pipelines are
+      dropped, too.
     - ``KOSTER_UNSTATED``: "allow" or "disallow" (default) uses about which nothing is stated.
 
     A blocked request raises `IgnoreRequest` with three attributes: ``decision`` is the `Decision`,
@@ -138,14 +139,21 @@ class RobotsTxtMiddleware:
         return None
 
     async def process_response(self, request: Request, response: Response) -> Response:
-        """Note what a page and its site state about its use."""
+        """Note what a page and its site state about its use.
+
+        Raises:
+            scrapy.exceptions.IgnoreRequest: it is a file for a pipeline, and may not be used.
+        """
         request.meta.pop(MARK, None)
         if self._uses is None or request.meta.get("dont_obey_robotstxt"):
             return response
         with suppress(UrlError, SpiderClosesError):
             outcome = await self._fetcher.outcome(origin_of(request.url), request)
-            found = self._uses.after(response, outcome, self._agent_of(request))
+            found = self._uses.after(request, response, outcome, self._agent_of(request))
             request.meta[MARK] = mark_of(found)
+            if self._uses.refuses(request, found):
+                why = f"Dropped because of its use: {found}"
+                raise self._refusal(request, "files_dropped", why, found.decision)
         return response
 
     def _agent_of(self, request: Request) -> str:

@@ -10,6 +10,7 @@ from itemadapter import ItemAdapter
 from scrapy import Request
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
+from scrapy.http.request import NO_CALLBACK
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 from scrapy.utils.misc import load_object
 
@@ -31,7 +32,7 @@ _NOT_JUDGED = {
     "why": "not judged: the request did not ask robots.txt",
 }
 #: Flags of responses that lack a part.
-_INCOMPLETE = frozenset(("dataloss", "partial"))
+_INCOMPLETE = frozenset(("dataloss", "download_stopped", "partial"))
 
 
 class Uses:
@@ -44,9 +45,20 @@ class Uses:
         """Return whether a page can be used, as far as its robots.txt states."""
         return self._decide(request.url, outcome, agent, None)
 
-    def after(self, response: Response, outcome: Outcome, agent: str) -> UseDecision:
+    def after(
+        self, request: Request, response: Response, outcome: Outcome, agent: str
+    ) -> UseDecision:
         """Return whether a page may be used."""
-        return self._decide(response.url, outcome, agent, _page_of(response))
+        page = _page_of(response, is_head=request.method == "HEAD")
+        return self._decide(response.url, outcome, agent, page)
+
+    def refuses(self, request: Request, found: UseDecision) -> bool:
+        """Return whether the response to a request is to be dropped, as no items will be.
+
+        Pipelines store the files that they request, and no spider middleware sees the responses.
+        """
+        is_file = request.callback is NO_CALLBACK
+        return is_file and not found and not self._settings.marks_items
 
     def _decide(self, url: str, outcome: Outcome, agent: str, page: Page | None) -> UseDecision:
         settings = self._settings
@@ -61,7 +73,7 @@ class Uses:
         )
 
 
-def _page_of(response: Response) -> Page:
+def _page_of(response: Response, *, is_head: bool) -> Page:
     headers = [
         (name.decode("latin-1"), value.decode("latin-1"))
         for name, values in response.headers.items()
@@ -70,7 +82,7 @@ def _page_of(response: Response) -> Page:
     flags = response.flags or []
     # HttpCompressionMiddleware removes the header, or sets the flag.
     is_encoded = b"Content-Encoding" in response.headers and "decoded" not in flags
-    is_whole = not is_encoded and _INCOMPLETE.isdisjoint(flags)
+    is_whole = not is_encoded and not is_head and _INCOMPLETE.isdisjoint(flags)
     return page_of(response.url, response.status, headers, response.body if is_whole else None)
 
 
@@ -111,14 +123,29 @@ class UsesMiddleware(BaseSpiderMiddleware):
         request = response.request
         found = _NOT_JUDGED if request is None else request.meta.get(MARK, _NOT_JUDGED)
         if self._marks:
-            ItemAdapter(item)[MARK] = found
-            return item
+            return _marked(item, found)
         if found["allowed"]:
             return item
         assert self.crawler.stats is not None  # noqa: S101 - set before middlewares
         self.crawler.stats.inc_value("robotstxt/items_dropped")
         _log.debug("Dropped an item of %s: %s", response, found["why"])
         return None
+
+
+def _marked(item: Any, found: dict[str, Any]) -> Any:
+    """Return an item with a mark of its own: a pipeline may change it.
+
+    Raises:
+        TypeError: the item has no such field.
+    """
+    try:
+        ItemAdapter(item)[MARK] = {**found, "stated": dict(found["stated"])}
+    except KeyError:
+        raise TypeError(
+            f'KOSTER_ITEMS = "mark" needs a field {MARK} in {type(item).__name__}: '
+            'add it, or set "drop"'
+        ) from None
+    return item
 
 
 def check_spider_middleware(settings: Any) -> None:

@@ -463,16 +463,18 @@ class Client(ABC):
                 step = state.follow(step, response, time.monotonic() - began)
         return step
 
-    async def _get(self, request: Request) -> Response | Failure:
-        """Fetch another document than a robots.txt.
+    async def _get(self, request: Request, until: float) -> Response | Failure:
+        """Fetch another document than a robots.txt, before ``until`` (monotonic).
 
         Raises:
             RuntimeError: the client is closed, or its transport is not usable here.
         """
         self._check_transport()
-        async with self._fetch_slot():
-            self._state.check_open()
-            return await self._send(request, time.monotonic() + self._state.timeout)
+        self._state.check_open()
+        response = await self._send(request, until)
+        # Closing the client makes fetches fail.
+        self._state.check_open()
+        return response
 
     def _now(self) -> datetime:
         return self._state.clock()

@@ -58,7 +58,8 @@ class Hooks:
             return
         robots, url = self._robots, str(response.url)
         await robots.answered(url, response)
-        if robots._uses is not None and wants_body(response.status_code):  # noqa: SLF001
+        has_page = wants_body(response.status_code) and response.request.method != "HEAD"
+        if robots._uses is not None and has_page:  # noqa: SLF001
             _check(await robots.may_use(url, response))
 
 

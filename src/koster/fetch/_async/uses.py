@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
@@ -24,6 +26,7 @@ from ...signals._uses import (
 )
 from .._hosts import to_ascii
 from .._page_responses import parts_of
+from .._state import ClientState
 
 #: Seconds for which documents are kept, and those that could not be read.
 _FRESH, _RETRY = 24 * 60 * 60, 10 * 60
@@ -36,10 +39,13 @@ class _Client(Protocol):
     """What is needed of the client."""
 
     _fetch_locks: Any
+    _state: ClientState
+
+    def _fetch_slot(self) -> AbstractAsyncContextManager[object]: ...
 
     async def robots(self, url: str) -> Outcome: ...
 
-    async def _get(self, request: Request) -> Response | Failure: ...
+    async def _get(self, request: Request, until: float) -> Response | Failure: ...
 
     async def _body_of(self, response: Any) -> bytes: ...
 
@@ -71,7 +77,7 @@ class Uses:
         check_extra()
         self._client = client
         self._unstated = unstated or Unstated.DISALLOW
-        self._documents: LRUCache[str, _Kept] = LRUCache(
+        self._documents: LRUCache[tuple[str, bool], _Kept] = LRUCache(
             _MAX_DOCUMENTS, _MAX_BYTES, lambda kept: len(kept.document.content or b"") + 500
         )
 
@@ -79,15 +85,15 @@ class Uses:
         self, url: str, agent: str | Sequence[str], response: object, html: bytes | None
     ) -> UseDecision:
         """Return whether the crawler may use a page; see `Client.may_use`."""
-        if not isinstance(html, (bytes, type(None))):
-            raise TypeError(f"html must be bytes, not {type(html).__name__}")
+        _check_bytes("html", html)
         page = None
         if response is not None:
             parts = parts_of(response)
-            body = html
-            if body is None and has_html(parts.status, parts.headers):
+            body = (html or None) if parts.is_head else html
+            if body is None and not parts.is_head and has_html(parts.status, parts.headers):
                 body = await self._client._body_of(response)  # noqa: SLF001
-            page = page_of(*parts, body)
+                _check_bytes("the body of the response", body)
+            page = page_of(parts.url, parts.status, parts.headers, body)
         robots = await self._client.robots(url)
         # The file of a site counts less than the page, which is not known before.
         wants_site_file = page is not None and Use.TDM in self._uses
@@ -108,43 +114,52 @@ class Uses:
             if not wanted or not found.decision:
                 return found
             for each in wanted:
-                documents[each] = await self._document(each, site_file)
+                documents[each] = await self._document(each, robots.origin, site_file)
 
-    async def _document(self, url: str, site_file: str | None) -> Document:
+    async def _document(self, url: str, site: str, site_file: str | None) -> Document:
         """Return a document: a kept one, or fetched now."""
-        document = self._kept(url)
+        # As the file of a site it may be missing, as a license not.
+        key = url, url == site_file
+        document = self._kept(key)
         if document is None:
             async with self._client._fetch_locks.hold(url):  # noqa: SLF001
                 # Another caller may have fetched it meanwhile.
-                document = self._kept(url) or await self._fetch(url, is_site_file=url == site_file)
+                document = self._kept(key) or await self._fetch(url, site, is_site_file=key[1])
                 until = self._seconds() + (_RETRY if document.why else _FRESH)
-                self._documents.put(url, _Kept(document, until))
+                self._documents.put(key, _Kept(document, until))
         return document
 
-    def _kept(self, url: str) -> Document | None:
-        kept = self._documents.get(url)
+    def _kept(self, key: tuple[str, bool]) -> Document | None:
+        kept = self._documents.get(key)
         return kept.document if kept is not None and self._seconds() < kept.until else None
 
     def _seconds(self) -> float:
         return self._client._now().timestamp()  # noqa: SLF001
 
-    async def _fetch(self, url: str, *, is_site_file: bool) -> Document:
-        try:
-            origin = origin_of(url, to_ascii)
-            target = redirect_target(url, url, to_ascii)
-            for _ in range(MAX_REDIRECTS + 1):
-                if is_site_file and origin_of(target, to_ascii) != origin:
-                    return Document(None, f"{url}: redirects to another site, {target}")
-                request = Request(origin_of(target, to_ascii), target)
-                answer = await self._client._get(request)  # noqa: SLF001
-                if isinstance(answer, Failure):
-                    return Document(None, f"{url}: {answer.why}")
-                if not (300 <= answer.status < 400 and "location" in answer.headers):
-                    return _document_in(answer, url, is_optional=is_site_file)
-                target = redirect_target(target, answer.headers["location"], to_ascii)
-        except UrlError as error:
-            return Document(None, f"{url}: {error}")
-        return Document(None, f"{url}: more than {MAX_REDIRECTS} redirects")
+    async def _fetch(self, url: str, site: str, *, is_site_file: bool) -> Document:
+        """Fetch a document that a site names: of all sites, only that one gets the headers."""
+        async with self._client._fetch_slot():  # noqa: SLF001
+            until = time.monotonic() + self._client._state.timeout  # noqa: SLF001
+            try:
+                origin = origin_of(site, to_ascii)
+                target = redirect_target(url, url, to_ascii)
+                for _ in range(MAX_REDIRECTS + 1):
+                    if is_site_file and origin_of(target, to_ascii) != origin:
+                        return Document(None, f"{url}: redirects to another site, {target}")
+                    answer = await self._client._get(Request(origin, target), until)  # noqa: SLF001
+                    if isinstance(answer, Failure):
+                        return Document(None, f"{url}: {answer.why}")
+                    if not (300 <= answer.status < 400 and "location" in answer.headers):
+                        return _document_in(answer, url, is_optional=is_site_file)
+                    target = redirect_target(target, answer.headers["location"], to_ascii)
+            except UrlError as error:
+                return Document(None, f"{url}: {error}")
+            return Document(None, f"{url}: more than {MAX_REDIRECTS} redirects")
+
+
+def _check_bytes(name: str, body: object) -> None:
+    if not isinstance(body, (bytes, type(None))):
+        raise TypeError(f"{name} must be bytes, not {type(body).__name__}")
 
 
 def _document_in(answer: Response, url: str, *, is_optional: bool) -> Document:

@@ -59,7 +59,8 @@ class Hooks:
             return
         robots, url = self._robots, str(response.url)
         robots.answered(url, response)
-        if robots._uses is not None and wants_body(response.status_code):  # noqa: SLF001
+        has_page = wants_body(response.status_code) and response.request.method != "HEAD"
+        if robots._uses is not None and has_page:  # noqa: SLF001
             _check(robots.may_use(url, response))
 
 
