@@ -277,15 +277,20 @@ def tags_of(html: str, *hidden: str) -> list[tuple[str | None, dict[str, str | N
     tree = LexborHTMLParser(html)
     return [
         (node.tag, {name: each for name, each in node.attributes.items() if name not in hidden})
-        for node in tree.css("meta, link" if "<svg>" in html else "meta, link, script")
+        for node in tree.css("meta, link, script")
     ]
 
 
 @given(st.lists(PARTS, max_size=30).map("".join))
 def test_flat_pages_have_the_same_tags(html: str) -> None:
     flat = FlatPage(html)
-    # Within SVG, no element has a text of its own.
-    assert flat.hides_tags or tags_of(flat.html, flat.mark) == tags_of(html)
+    found, expected = tags_of(flat.html, flat.mark), tags_of(html)
+    if "<svg>" not in html:
+        assert found == expected
+    elif not flat.hides_tags:
+        # Within SVG, scripts have no text of their own, and what looks like a tag counts as one.
+        rest = iter(found)
+        assert all(each in rest for each in expected if each[0] != "script")
     assert flat.restored(flat.html) == html
 
 

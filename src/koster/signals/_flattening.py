@@ -166,7 +166,7 @@ class _Texts:
         if name == self._outer and (slash or not _is_empty(text, position)):
             self._depth = max(0, self._depth + (-1 if slash else 1))
             self.is_foreign = self._depth > 0
-            self._open = ""
+            self._open = "" if slash else self._open
 
 
 def _is_empty(text: str, position: int) -> bool:
