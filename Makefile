@@ -93,7 +93,7 @@ test-all: test
 
 nightly: export KOSTER_TEST_EVERYTHING = 1
 nightly: export KOSTER_TEST_NIGHTLY = 1
-nightly: test-all soak
+nightly: test-all test-faults soak
 	KOSTER_PURE=1 $(PYTEST)
 	$(MAKE) fuzz sanitize SECONDS=600
 

@@ -16,8 +16,9 @@ import pytest
 from tests.helpers import archives, processes
 from tests.helpers.bulk_runs import contents
 from tests.helpers.forked_commands import Command
+from tests.helpers.support import NIGHTLY
 
-KILLS = 100
+KILLS = 100 if NIGHTLY else 40
 #: Of them, kills of a worker, which the run survives.
 WORKER_KILLS = 10
 
@@ -92,7 +93,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return Run(tmp_path_factory.mktemp("bulk"))
 
 
-def test_hundred_kills(run: Run) -> None:
+def test_many_kills(run: Run) -> None:
     """Every Parquet file in the folder is complete, and the next run resumes."""
     started = time.monotonic()
     for number in range(KILLS - WORKER_KILLS):
