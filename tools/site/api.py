@@ -46,6 +46,7 @@ MODULES = {
     "koster.bulk.warc": "Records of WARC files",
     "koster.bulk.runs": "Runs over archives that resume",
     "koster.bulk.report": "The numbers of the report",
+    "koster.bulk.use_report": "Reports of what sites say about use",
     "koster.service": "The service in a program of your own",
 }
 
