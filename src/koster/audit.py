@@ -29,14 +29,9 @@ from .analysis import (
 from .crawlers import POLICY_TOKENS, Crawler, Obeys, PolicyToken, Purpose, place_in_reports
 from .model import Rule
 from .robots import RobotsTxt, Rules
-from .signals import (
-    GRAMMARS,
-    Signals,
-    Stated,
-    Statement,
-    Use,
-    stated_to_everybody,
-)
+from .signals import Signals, Stated, Statement, Use, stated_to_everybody
+from .signals._grammars import GROUP, POLICY_TOKEN
+from .signals._words import PURPOSES
 
 if TYPE_CHECKING:
     from .directives import Preference
@@ -70,15 +65,8 @@ _MAX_PATHS = 2
 _MAX_PATH = 100
 #: The page whose uses are shown.
 _START_PAGE = "/"
-#: What crawlers of some rows use pages for.
-_USES = {
-    Purpose.SEARCH: Use.SEARCH,
-    Purpose.AI_SEARCH: Use.AI_INPUT,
-    Purpose.TRAINING: Use.AI_TRAIN,
-}
-#: Grammars that state more than who may fetch a page.
-_OF_USE = frozenset(each.name for each in GRAMMARS) - {"group"}
-_POLICY = next(each for each in GRAMMARS if each.name == "policy-token")
+#: The purposes whose rows say what is stated about the use.
+_WITH_USE = (Purpose.SEARCH, Purpose.AI_SEARCH, Purpose.TRAINING)
 #: A page that no rule is about: it shows what applies to most of a site.
 _USUAL_PAGE = "/some/usual/page"
 #: With more preferences than this, no more are collected.
@@ -182,11 +170,9 @@ class StatedUse:
 
     @property
     def restriction(self) -> str:
-        """What says no to the use, apart from who may fetch pages: ``no`` or ``no in part``."""
+        """``no`` or ``no in part`` if more than a rule about access says so; else empty."""
         for statements, words in ((self.statements, "no"), (self.elsewhere, "no in part")):
-            if any(
-                each.stated is Stated.NO and each.grammar.name in _OF_USE for each in statements
-            ):
+            if any(each.stated is Stated.NO and each.grammar is not GROUP for each in statements):
                 return words
         return ""
 
@@ -284,7 +270,8 @@ class Audit:
 
     def _with_use(self, row: Row) -> Row:
         """Return a row that never says *allowed* if the use itself is not."""
-        name = _USES.get(row.purposes[0])
+        purpose = row.purposes[0]
+        name = PURPOSES[purpose] if purpose in _WITH_USE else None
         stated = next((each.restriction for each in self.uses if each.use is name), "")
         if not stated or row.extent is Extent.ALL:
             return row
@@ -385,14 +372,15 @@ def _policies_elsewhere(policies: tuple[Policy, ...], signals: Signals) -> Itera
     """Yield what policy tokens state about the part of a site without the start page."""
     for each in policies:
         if each.extent is Extent.SOME and each.rule is not None:
-            answer = signals.of(_USES[each.token.purpose])
+            answer = signals.of(PURPOSES[each.token.purpose])
             is_no = any(
-                some.grammar is _POLICY and some.stated is Stated.NO for some in answer.statements
+                some.grammar is POLICY_TOKEN and some.stated is Stated.NO
+                for some in answer.statements
             )
             stated = Stated.YES if is_no else Stated.NO
             text = f"{each.token.token}: {each.access}"
             place = f"robots.txt, line {each.rule.line}"
-            yield Statement(_POLICY, place, text, answer.use, stated, "", each.rule.line)
+            yield Statement(POLICY_TOKEN, place, text, answer.use, stated, "", each.rule.line)
 
 
 @dataclass(frozen=True)

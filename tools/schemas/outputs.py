@@ -267,7 +267,7 @@ def _audit() -> Shape:
         "licenses": texts("The URLs of License lines."),
         "sitemaps": texts("The URLs of Sitemap lines, as written."),
         "uses": array(use, "What the file states about each use."),
-        "unread": texts("Why the file is none: then no use is unstated."),
+        "unread": texts("What could not be read, and why: then no use is unstated."),
         "policy_tokens": array(policy, "What the file states with policy tokens."),
     })  # fmt: skip
     return titled(

@@ -38,7 +38,7 @@ from ..errors import MissingExtraError, UrlError
 from ..lint import Finding
 from ..origins import origin_of
 from ..signals import signals as signals_of
-from ..signals._uses import unread_of
+from ..signals._uses import rsl_licenses, unread_of
 from . import bodies
 from .files import File, NamedFile, UnreadOutcome, body_of, read, robots_of
 from .refusals import RefusedError, answer_too_large
@@ -387,7 +387,7 @@ def signals(
     moment = now.isoformat(timespec="seconds") if isinstance(file, UnreadOutcome) else None
     budget = _Budget(limit)
     answer = budget.to_json(of_signals(found, moment, many=budget.whole))
-    return answer, tuple(dict.fromkeys(each.url for each in found.licenses if each.is_rsl))
+    return answer, rsl_licenses(found)
 
 
 def disagree(

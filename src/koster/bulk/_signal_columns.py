@@ -14,12 +14,12 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from .._charsets import declared_charset
 from ..dialects import RFC9309, Dialect
 from ..robots import RobotsTxt, parse
 from ..signals import GRAMMARS
 from ..signals._combining import Combined
 from ..signals._model import Answer
+from ..signals._uses import charset_of
 from ._arrow import pa
 from ._attribution import moments
 from ._columns import Column, in_chunks, to_arrow, to_large_binary, to_text, unchunked
@@ -110,10 +110,8 @@ def _answers(
     charset: str | None,
 ) -> list[dict[str, Any]]:
     pairs = list(_pairs(headers))
-    types = [value for name, value in pairs if name.lower() == "content-type"]
-    declared = declared_charset(types[-1]) if types else None
-    page = reading_of(pairs, html, charset or declared, fetched)
-    return [row_of(each) for each in Combined(url, robots, page, licenses={}).answers()]
+    page = reading_of(pairs, html, charset or charset_of(pairs), fetched)
+    return [row_of(each) for each in Combined(url, robots, page).answers()]
 
 
 def _pairs(headers: Any) -> Iterator[tuple[str, str]]:

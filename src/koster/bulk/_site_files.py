@@ -17,7 +17,7 @@ from .._charsets import MAX_BYTES, complete_lines, to_utf8
 from ..access import wants_body
 from ..dialects import Decoding, Dialect
 from ..robots import RobotsTxt, parse
-from ..signals._uses import TDMREP_PATH
+from ..signals._uses import MISSING, TDMREP_PATH
 from . import _parquet
 from ._arrow import pa, pc
 from ._batches import BadRecords, Batch, Columns, Input
@@ -48,7 +48,7 @@ class RobotsFile:
     _parsed: RobotsTxt | None = None
 
     def parsed(self, dialect: Dialect) -> RobotsTxt:
-        """Return it as crawlers read it, always in the same dialect; empty if there is none."""
+        """Return it as crawlers read it, always in the same dialect; empty without a body."""
         if self._parsed is None:
             body = complete_lines(self.body)
             if dialect.decoding is not Decoding.NONE:
@@ -73,21 +73,17 @@ class SiteFiles(NamedTuple):
         if row["kind"] == ROBOTS:
             return self._replace(robots=_robots_of(row))
         if row["kind"] == TDMREP:
-            is_read = row["body"] is not None or row["status"] in _MISSING
+            is_read = row["body"] is not None or row["status"] in MISSING
             unread = "" if is_read else f"{TDMREP_PATH}: {_why(row)}"
             return self._replace(tdmrep=row["body"], tdmrep_unread=unread)
         licenses = {**self.licenses, row["url"]: row["body"]}
         return self._replace(licenses=dict([*licenses.items()][-_MAX_LICENSES:]))
 
 
-#: Statuses of files that are missing; after others they may be there.
-_MISSING = (404, 410)
-
-
 def _robots_of(row: dict[str, Any]) -> RobotsFile:
     body = row["body"] or b""
     unread = ""
-    if row["body"] is None and row["status"] not in _MISSING:
+    if row["body"] is None and row["status"] not in MISSING:
         unread = f"robots.txt: {_why(row)}"
     elif len(body) > MAX_BYTES:
         unread = f"robots.txt: only its first {MAX_BYTES >> 10} KiB are read"

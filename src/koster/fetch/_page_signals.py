@@ -20,7 +20,15 @@ from ..errors import UnreadableError
 from ..origins import origin_of
 from ..politeness import brief_pause
 from ..signals import MAX_DOCUMENT, MAX_HTML, Signals, signals
-from ..signals._uses import MAX_LICENSES, TDMREP_PATH, charset_of, is_html, unread_of
+from ..signals._uses import (
+    MAX_LICENSES,
+    MISSING,
+    TDMREP_PATH,
+    charset_of,
+    is_html,
+    rsl_licenses,
+    unread_of,
+)
 from .downloads import DownloadError, Downloads
 
 #: Files that are only said to be there.
@@ -181,11 +189,6 @@ def download(downloads: Downloads, step: Fetch) -> Document:
         return Document(file.read(step.limit + 1), found.url, found.headers)
 
 
-def rsl_licenses(found: Signals) -> tuple[str, ...]:
-    """Return the URLs of the RSL licenses that were found, each once."""
-    return tuple(dict.fromkeys(each.url for each in found.licenses if each.is_rsl))
-
-
 def collected(url: str, robots: Outcome, sites: dict[str, SiteFiles]) -> Steps:
     """Yield what is wanted to know everything that a site says about the use of a page.
 
@@ -294,7 +297,7 @@ class _Collector:
         try:
             document: Document = yield Fetch(url, limit)
         except DownloadError as error:
-            is_missing = error.status in (404, 410)
+            is_missing = error.status in MISSING
             if not (is_optional and is_missing):
                 self._unread.append(f"{name}: {error.why}")
         except UnreadableError as error:

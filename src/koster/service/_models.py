@@ -297,7 +297,7 @@ class AuditResponse(BaseModel):
     sitemaps: list[str]
     uses: list[AuditedUse]
     unread: Annotated[
-        list[str], Field(description="Why the file is none: then no use is unstated.")
+        list[str], Field(description="What could not be read, and why: then no use is unstated.")
     ]
     policy_tokens: list[AuditedPolicyToken]
     fetch: Fetched | None = None

@@ -106,7 +106,7 @@ def stated_to_everybody(
 
 
 def _unread(robots: RobotsTxt) -> list[str]:
-    """Return why a file is no robots.txt, if it is none."""
+    """Return that a file could not be read as a robots.txt, if no line of it is one."""
     if robots.groups or has_readable_line([robots, parse(robots.body, GOOGLE)]):
         return []
     return ["robots.txt: no line in it is one of a robots.txt"]

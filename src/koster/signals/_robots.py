@@ -208,7 +208,7 @@ class RobotsReader:
 
 
 def use_of(preference: Preference) -> Use | None:
-    """Return the use that a preference is about; None for those that are none of `Use`."""
+    """Return the use that a preference is about; None if `Use` does not have it."""
     is_signal = preference.directive is Directive.CONTENT_SIGNAL
     return (CONTENT_SIGNALS if is_signal else CONTENT_USAGES).get(preference.key)
 

@@ -27,6 +27,7 @@ from ._tdmrep import TDMREP_PATH
 
 __all__ = [
     "MAX_LICENSES",
+    "MISSING",
     "TDMREP_PATH",
     "Document",
     "Page",
@@ -38,6 +39,7 @@ __all__ = [
     "has_html",
     "is_html",
     "page_of",
+    "rsl_licenses",
     "unread_of",
     "uses_named",
     "wanted_documents",
@@ -47,8 +49,8 @@ __all__ = [
 #: Licenses that are read for a page.
 MAX_LICENSES = 5
 _PARTIAL_CONTENT = 206
-#: Statuses of a robots.txt that a site does not have.
-_MISSING = (404, 410)
+#: Statuses of a file that a site does not have; after other errors it may be there.
+MISSING = (404, 410)
 #: Content-Types of HTML, and those in whose place browsers look at the body.
 _HTML_TYPES = (
     "text/html", "application/xhtml+xml", "*/*", "unknown/unknown", "application/unknown",
@@ -157,7 +159,7 @@ def uses_named(uses: Sequence[str]) -> tuple[Use, ...]:
 
     Raises:
         TypeError: ``uses`` is one str.
-        ValueError: one is unknown, or there is none.
+        ValueError: one is unknown, or ``uses`` is empty.
     """
     if isinstance(uses, str) or not isinstance(uses, Sequence):
         raise TypeError(f"uses must be a sequence such as ('ai-train',), not {uses!r}")
@@ -245,8 +247,8 @@ def _values_of(name: str, headers: Sequence[tuple[str, str]]) -> list[str]:
 def unread_of(robots: Outcome) -> list[str]:
     """Return what could not be read of a robots.txt."""
     if robots.robots is None:
-        # Other errors of a client allow all access, but the file may be there.
-        is_missing = robots.reason is Reason.UNAVAILABLE and robots.entry.status in _MISSING
+        # Other errors of a client allow all access.
+        is_missing = robots.reason is Reason.UNAVAILABLE and robots.entry.status in MISSING
         return [] if is_missing else [f"robots.txt: {robots.why}"]
     return ["robots.txt: only its first 500 KiB are read"] if robots.is_cut else []
 
@@ -332,5 +334,9 @@ def wanted_documents(
     """
     if tdmrep is not None and tdmrep not in known:
         yield tdmrep
-    licenses = dict.fromkeys(each.url for each in found.licenses if each.is_rsl)
-    yield from (url for url in list(licenses)[:MAX_LICENSES] if url not in known)
+    yield from (url for url in rsl_licenses(found)[:MAX_LICENSES] if url not in known)
+
+
+def rsl_licenses(found: Signals) -> tuple[str, ...]:
+    """Return the URLs of the RSL licenses that were found, each once."""
+    return tuple(dict.fromkeys(each.url for each in found.licenses if each.is_rsl))

@@ -16,6 +16,7 @@ from ...errors import UrlError
 from ...origins import origin_of, redirect_target
 from ...signals import Unstated, Use, UseDecision
 from ...signals._uses import (
+    MISSING,
     TDMREP_PATH,
     Document,
     check_extra,
@@ -33,7 +34,6 @@ from .._state import ClientState
 _FRESH, _RETRY = 24 * 60 * 60, 10 * 60
 _MAX_DOCUMENTS = 10_000
 _MAX_BYTES = 32 << 20
-_MISSING = (404, 410)
 
 
 class _Client(Protocol):
@@ -166,7 +166,7 @@ def _check_bytes(name: str, body: object) -> None:
 def _document_in(answer: Response, url: str, *, is_optional: bool) -> Document:
     """Return the document in a response."""
     if not wants_body(answer.status):
-        is_missing = is_optional and answer.status in _MISSING
+        is_missing = is_optional and answer.status in MISSING
         return Document(None, "" if is_missing else f"{url}: {status_phrase(answer.status)}")
     if not answer.is_whole:
         return Document(None, f"{url}: too large, or cut")

@@ -137,7 +137,7 @@ export class SignalsView {
       isFetched ? el("p", { class: "sum" }, el("button", { type: "button", on: { click: () => this.askAgain() } }, "Read the text in the editor")) : "",
       ...answer.unread.map((each) => el("p", { class: "warning unread" }, el("strong", {}, "Not read: "), shown(each))),
       table("Uses of the page", ["Use", "Stated", "By"], [...this.rows(answer)]),
-      ...this.more("Who may not fetch the page", [...Map.groupBy(answer.crawl.filter((each) => !each.allowed), (each) => each.line).values()], ([first, ...others]) => [
+      ...this.more("Crawlers that are blocked from the page", [...Map.groupBy(answer.crawl.filter((each) => !each.allowed), (each) => each.line).values()], ([first, ...others]) => [
         crawlerNames([first, ...others].map((each) => each.crawler)),
         first.line !== null && [": ", this.place({ where: `robots.txt, line ${first.line}`, line: first.line, text: first.rule })]]),
       ...this.more("Never seen, or without effect", answer.unseen, (each) => [
